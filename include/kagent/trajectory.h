@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that happened in a run, turn by turn. docs/run-folder.md is the JSON Lines form.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kagent/chat.h>
+#include <kagent/evaluation.h>
+
+namespace kagent {
+
+enum class StopReason {
+  target_reached, finished, turns, tokens, money, wall_clock, gpu_seconds, plateau, stuck,
+  bad_calls, refusal, replay_ended, network, interrupted, environment,
+};
+
+/// One evaluation that a turn's tool call asked for.
+struct CandidateRecord {
+  int turn = 0;
+  Evaluation evaluation;
+  bool operator==(const CandidateRecord&) const = default;
+};
+
+struct Turn {
+  int number = 0;                         // from 1
+  Reply reply;
+  std::vector<ToolResult> results;        // one per call, in order
+  double seconds = 0;                     // wall clock of the whole turn
+  bool operator==(const Turn&) const = default;
+};
+
+/// Append-only; each append is durable when it returns.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  virtual Result<void> append(const Turn& turn) = 0;
+  virtual Result<void> append(const CandidateRecord& record) = 0;
+  virtual Result<void> append(StopReason reason, const std::string& explanation) = 0;
+};
+
+}  // namespace kagent
