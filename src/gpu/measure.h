@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured calls on a card: gate, cold L2, CUPTI timeline (design §6, research: timing.md §5).
+// Used the same way by the runner (a plan) and the reference (eager, torch.compile).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <kagent/evaluation.h>
+#include <kagent/result.h>
+
+#include "sys/fd.h"
+
+namespace kagent::gpu {
+
+/// Subscribes to CUPTI; must be called before the process first touches CUDA, and once.
+Result<void> start_timeline();
+
+class Meter {
+ public:
+  /// instruments: cubin of share/kagent/device/instruments.cu. The CUDA context must exist.
+  /// stream: CUstream on which `call` works (torch's current stream).
+  static Result<std::unique_ptr<Meter>> create(const sys::Fd& instruments, void* stream);
+  virtual ~Meter() = default;
+
+  /// `samples` measured calls. before() runs ahead of each one, outside the measured window
+  /// (rotates inputs, clears outputs). own_kernels: symbols whose time is counted as own_us.
+  /// notes receives what was out of the ordinary ("syncs inside: measured ungated").
+  virtual Result<std::vector<Sample>> measure(int samples, const std::function<void()>& before,
+                                              const std::function<void()>& call,
+                                              const std::vector<std::string>& own_kernels,
+                                              std::vector<std::string>& notes) = 0;
+};
+
+}  // namespace kagent::gpu
