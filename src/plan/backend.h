@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <kagent/build.h>
@@ -43,8 +44,10 @@ class Backend {
   virtual Result<std::optional<Fault>> load(const BuildResult& build,
                                             std::vector<sys::Fd> images) = 0;
 
-  /// Encodes a TMA descriptor over `tensor`; Error where the backend has none.
-  virtual Result<PackedArgument> encode(const TensorMap& map, const at::Tensor& tensor) = 0;
+  /// Encodes a TMA descriptor over `tensor`. A box or stride that the card cannot take is the
+  /// candidate's Fault (bad_launch); so is a tensor map on a backend that has none.
+  virtual std::variant<PackedArgument, Fault> encode(const TensorMap& map,
+                                                     const at::Tensor& tensor) = 0;
 
   /// Starts one kernel; asynchronous on a card. kernel indexes Plan::kernels.
   virtual std::optional<Fault> launch(const LaunchStep& step,
@@ -55,6 +58,7 @@ class Backend {
   virtual std::optional<Fault> synchronize() = 0;
 
   /// From now on every allocation on device() is filled with `pattern` and surrounded by canaries.
+  /// Called at the start of each run: private copies of arenas are also made anew here.
   virtual void poison_allocations(std::uint8_t pattern) = 0;
   /// From now on allocations reuse freed blocks and are left as they are (timing).
   virtual void reuse_allocations() = 0;
