@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <kagent/result.h>
