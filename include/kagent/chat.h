@@ -35,7 +35,8 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-enum class ReplyEnd { finished, tool_calls, length, refusal };
+/// replay_ended: a recorded conversation has no further reply; nothing was said.
+enum class ReplyEnd { finished, tool_calls, length, refusal, replay_ended };
 
 struct Reply {
   std::string raw;                     // JSON text of the assistant message, byte for byte

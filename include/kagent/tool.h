@@ -11,6 +11,7 @@ struct ToolOutcome {
   std::string text;        // what the model is shown, already capped
   bool is_error = false;
   bool finish = false;     // the model says that it is done
+  bool malformed = false;  // the arguments do not fit the schema; nothing was run
 };
 
 /// What the model may do. Faults of the model are outcomes with is_error, never exceptions.

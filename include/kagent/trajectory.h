@@ -27,6 +27,7 @@ struct Turn {
   int number = 0;                         // from 1
   Reply reply;
   std::vector<ToolResult> results;        // one per call, in order
+  std::string nudge;                      // what the harness said next as the user; mostly empty
   double seconds = 0;                     // wall clock of the whole turn
   bool operator==(const Turn&) const = default;
 };
@@ -35,6 +36,8 @@ struct Turn {
 class Journal {
  public:
   virtual ~Journal() = default;
+  /// The reply of a turn that begins, before its calls run: a kill in between must not lose it.
+  virtual Result<void> begin(int turn, const Reply& reply) = 0;
   virtual Result<void> append(const Turn& turn) = 0;
   virtual Result<void> append(const CandidateRecord& record) = 0;
   virtual Result<void> append(StopReason reason, const std::string& explanation) = 0;
