@@ -3,6 +3,7 @@
 
 docs/protocol.md has the bytes. A peer that breaks the format ends the conversation: ChannelError.
 """
+import array
 import json
 import os
 import socket
@@ -41,6 +42,14 @@ def parse_object(text):
 def to_text(body):
     """UTF-8 JSON of a dict; ValueError for inf and nan, UnicodeEncodeError for lone surrogates."""
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+
+
+def _descriptors_in(ancillary):
+    descriptors = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(data[:len(data) - len(data) % descriptors.itemsize])
+    return list(descriptors)
 
 
 class Channel:
@@ -99,10 +108,12 @@ class Channel:
 
     def _receive_header(self):
         try:
-            header, descriptors, flags, _ = socket.recv_fds(
-                self._socket, HEADER.size, MAX_FRAME_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+            # Not socket.recv_fds: Python 3.11's ignores the flags, and close-on-exec with them.
+            header, ancillary, flags, _ = self._socket.recvmsg(
+                HEADER.size, socket.CMSG_LEN(MAX_FRAME_DESCRIPTORS * 4), socket.MSG_CMSG_CLOEXEC)
         except ConnectionResetError:
             raise ChannelClosed("the peer has gone") from None
+        descriptors = _descriptors_in(ancillary)
         try:
             if flags & socket.MSG_CTRUNC:
                 raise ChannelError("descriptors were cut off")
