@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sys/file.h"
+#include "sys/files.h"
 
 namespace kagent::sys {
 namespace {

@@ -61,16 +61,24 @@ void add_gpu(std::vector<std::string>& arguments) {
   }
 }
 
+/// Parents before what lies inside them, whichever of the two is read-only: a later mount hides
+/// what an earlier one put below it.
 Result<void> add_mounts(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
-  for (const auto* mounts : {&policy.read_only, &policy.read_write}) {
-    for (const auto& mount : *mounts) {
-      std::error_code code;
-      if (!fs::exists(mount.ours, code)) {
-        return Error{ErrorKind::environment, "sandbox: " + mount.ours.string() + " is missing"};
-      }
-      const char* kind = mounts == &policy.read_only ? "--ro-bind" : "--bind";
-      arguments.insert(arguments.end(), {kind, mount.ours.string(), mount.theirs.string()});
+  std::vector<std::pair<const char*, const Mount*>> mounts;
+  for (const auto& mount : policy.read_only) mounts.emplace_back("--ro-bind", &mount);
+  for (const auto& mount : policy.read_write) mounts.emplace_back("--bind", &mount);
+  const auto depth = [](const Mount* mount) {
+    return std::distance(mount->theirs.begin(), mount->theirs.end());
+  };
+  std::stable_sort(mounts.begin(), mounts.end(), [&](const auto& a, const auto& b) {
+    return depth(a.second) < depth(b.second);
+  });
+  for (const auto& [kind, mount] : mounts) {
+    std::error_code code;
+    if (!fs::exists(mount->ours, code)) {
+      return Error{ErrorKind::environment, "sandbox: " + mount->ours.string() + " is missing"};
     }
+    arguments.insert(arguments.end(), {kind, mount->ours.string(), mount->theirs.string()});
   }
   return {};
 }
