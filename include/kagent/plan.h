@@ -48,6 +48,7 @@ struct OperatorStep {
   std::string overload;               // "aten::addmm", "aten::add.Tensor": name as the schema has it
   std::vector<Argument> arguments;    // in schema order, defaults filled in
   std::vector<ValueId> results;       // tensors returned, flattened
+  std::string torch_name;             // as the candidate wrote it ("torch.softmax"), for messages; may be empty
   bool operator==(const OperatorStep&) const = default;
 };
 
@@ -115,6 +116,13 @@ struct OutputTree {
   bool operator==(const OutputTree&) const = default;
 };
 
+/// kagent.tune(name, values...): what a sweep may set; the first value is the default.
+struct Tunable {
+  std::string name;
+  std::vector<std::int64_t> values;
+  bool operator==(const Tunable&) const = default;
+};
+
 struct Plan {
   Backend backend = Backend::cuda;
   std::vector<PlanValue> values;
@@ -123,6 +131,7 @@ struct Plan {
   std::map<std::string, ValueId> prepared;
   std::vector<Step> forward;
   OutputTree outputs;
+  std::vector<Tunable> tunables;
 
   bool operator==(const Plan&) const = default;
 };
