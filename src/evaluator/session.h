@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges candidates of one task with four warm workers: reference, recorder, builder, runner.
+// The steps of evaluate() are the story: record -> allowed? -> build -> launches fit? -> load ->
+// trials under secret seeds -> interleaved timing -> score.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kagent/device.h>
+#include <kagent/evaluator.h>
+#include <kagent/settings.h>
+#include <kagent/task.h>
+
+#include "evaluator/programs.h"
+#include "evaluator/runner.h"
+#include "evaluator/worker.h"
+#include "sys/files.h"
+#include "sys/lock_file.h"
+
+namespace kagent::evaluator {
+
+enum class Artifacts { forget, keep };   // plan.json and build.log beside the candidate's source
+
+struct SessionOptions {
+  JudgeSettings settings;
+  sys::SandboxTier tier = sys::SandboxTier::bubblewrap;
+  std::filesystem::path candidates;      // every candidate's folder lies below it
+  std::filesystem::path cache;           // inductor's and Triton's caches, kept between sessions
+  Artifacts artifacts = Artifacts::forget;
+  Progress progress;                     // may be empty
+};
+
+/// What the reference said about the task and the machine.
+struct TaskFacts {
+  TaskSignature signature;
+  DeviceRecord device;
+  nlohmann::json versions;               // torch, cuda, python, driver
+  nlohmann::json numerics;               // as read back from torch
+  std::vector<std::string> notes;
+};
+
+/// Arenas that the reference shares; descriptors are passed on to each runner.
+struct SharedMemory {
+  ArenaLayout weights;
+  std::vector<ArenaLayout> inputs;
+  ArenaLayout outputs;
+  OutputTree output_tree;
+  std::vector<sys::Fd> descriptors;      // weights, inputs..., outputs
+};
+
+class Session : public Evaluator {
+ public:
+  /// Starts the workers and opens the task; an Error of kind task_invalid names its line.
+  static Result<std::unique_ptr<Session>> open(const Task& task, SessionOptions options);
+
+  /// Only the reference and the recorder, on the CPU: enough for record().
+  static Result<std::unique_ptr<Session>> open_for_recording(const Task& task,
+                                                             SessionOptions options,
+                                                             DeviceRecord device);
+
+  Result<Evaluation> evaluate(const Candidate& candidate) override;
+
+  /// The plan alone.
+  Result<std::variant<Plan, Fault>> record(const Candidate& candidate);
+
+  /// Eager and torch.compile alone, in the same rounds.
+  Result<Measurement> measure_baselines();
+
+  const TaskFacts& facts() const { return facts_; }
+  const SessionOptions& options() const { return options_; }
+
+  /// Process ids of the workers, for tests and benchmarks.
+  std::vector<int> worker_ids() const;
+
+ private:
+  Session(Task task, SessionOptions options) : task_(std::move(task)), options_(std::move(options)) {}
+
+  class Clock;   // fills Evaluation::stage_ms
+  Result<void> start(Backend reference_backend);
+  Result<void> open_task(Backend reference_backend);
+  Result<void> share();
+  Result<void> take_lease();
+  Result<void> compile_baselines();
+  Result<sys::Fd> build_instruments();
+
+  Result<std::variant<BuildResult, Fault>> build(const Candidate& candidate, const Plan& plan,
+                                                 std::vector<sys::Fd>& images);
+  Result<std::optional<Fault>> load(RunnerChild& child, const Plan& plan, const BuildResult& build,
+                                    const std::vector<sys::Fd>& images, bool diagnostic);
+  Result<std::optional<Fault>> run_trials(RunnerChild& child, Verdict& verdict);
+  Result<std::optional<Fault>> run_trial(RunnerChild& child, int number, Trial& trial);
+  Result<Fault> diagnose(const Plan& plan, const BuildResult& build,
+                         const std::vector<sys::Fd>& images, Fault fault, int set);
+  Result<std::variant<Measurement, Fault>> measure(RunnerChild* child);
+  void tell(const std::string& phase) const;
+  Error in_task(Error error) const;
+
+  Task task_;
+  SessionOptions options_;
+  std::optional<Installation> installation_;
+  std::optional<sys::TemporaryDirectory> task_folder_;
+  std::unique_ptr<Worker> reference_;
+  std::unique_ptr<Worker> recorder_;
+  std::unique_ptr<Worker> builder_;
+  std::unique_ptr<RunnerServer> runner_;
+  std::optional<sys::LockFile> lease_;
+  TaskFacts facts_;
+  std::optional<SharedMemory> memory_;
+  sys::Fd instruments_;                 // CUDA only
+  bool compiled_ = false;
+  std::vector<std::string> arms_;       // "eager", "compiled": those that work
+  std::vector<std::string> baseline_notes_;
+  int last_set_ = 0;
+};
+
+}  // namespace kagent::evaluator

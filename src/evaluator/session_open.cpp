@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting the workers, opening the task, sharing memory, compiling the baselines.
+#include "base/text.h"
+#include "evaluator/secret.h"
+#include "evaluator/session.h"
+#include "sys/stop.h"
+#include "wire/json.h"
+
+#include <fmt/format.h>
+
+namespace kagent::evaluator {
+namespace {
+
+constexpr auto kOpenTimeout = std::chrono::seconds(180);
+constexpr auto kShareTimeout = std::chrono::seconds(180);
+constexpr auto kCompileTimeout = std::chrono::seconds(600);
+constexpr auto kBuildTimeout = std::chrono::seconds(120);
+constexpr int kInputSets = 2;
+
+}  // namespace
+
+Error Session::in_task(Error error) const {
+  if (error.kind == ErrorKind::task_invalid) error.message = task_.path.string() + error.message;
+  return error;
+}
+
+void Session::tell(const std::string& phase) const {
+  if (options_.progress) options_.progress(phase);
+}
+
+Result<std::unique_ptr<Session>> Session::open(const Task& task, SessionOptions options) {
+  std::unique_ptr<Session> session(new Session(task, std::move(options)));
+  const Backend backend = session->options_.settings.backend;
+  if (backend == Backend::cuda && sys::gpu_device_nodes().empty()) {
+    return Error{ErrorKind::environment,
+                 "no GPU: there is no /dev/nvidia0; kagent doctor says more, --backend cpu judges "
+                 "C++ kernels without one"};
+  }
+  KAGENT_TRY_VOID(session->start(backend));
+  KAGENT_TRY_VOID(session->open_task(backend));
+  if (backend == Backend::cuda) {
+    KAGENT_TRY(session->instruments_, session->build_instruments());
+  }
+  KAGENT_TRY_VOID(session->runner_->warm_up());
+  KAGENT_TRY_VOID(session->take_lease());
+  KAGENT_TRY_VOID(session->share());
+  return session;
+}
+
+Result<std::unique_ptr<Session>> Session::open_for_recording(const Task& task,
+                                                             SessionOptions options,
+                                                             DeviceRecord device) {
+  std::unique_ptr<Session> session(new Session(task, std::move(options)));
+  KAGENT_TRY_VOID(session->start(Backend::cpu));
+  KAGENT_TRY_VOID(session->open_task(Backend::cpu));
+  if (session->options_.settings.backend == Backend::cuda) session->facts_.device = device;
+  return session;
+}
+
+Result<void> Session::start(Backend reference_backend) {
+  KAGENT_TRY(installation_, Installation::find());
+  KAGENT_TRY(task_folder_, sys::TemporaryDirectory::create("kagent-task"));
+  const auto copy = task_folder_->path() / task_.path.filename();
+  KAGENT_TRY_VOID(sys::write_file_atomically(copy, task_.source));
+  KAGENT_TRY_VOID(sys::make_directories(options_.cache));
+  KAGENT_TRY_VOID(sys::make_directories(options_.candidates));
+  KAGENT_TRY_VOID(sys::give_to_sandbox_user(options_.cache));
+
+  const auto tier = options_.tier;
+  const auto begin = [&](WorkerStart start) {
+    start.tier = tier;
+    return Worker::start(std::move(start));
+  };
+  const auto task_folder = task_mount(task_folder_->path(), tier);
+  KAGENT_TRY(reference_, begin(reference_start(*installation_, reference_backend, task_folder,
+                                               cache_mount(options_.cache, tier))));
+  KAGENT_TRY(recorder_,
+             begin(recorder_start(*installation_, candidates_mount(options_.candidates, tier))));
+  KAGENT_TRY(builder_, begin(builder_start(*installation_)));
+  WorkerStart runner = runner_start(*installation_, options_.settings.backend);
+  runner.tier = tier;
+  runner_ = std::make_unique<RunnerServer>(std::move(runner));
+  return {};
+}
+
+Result<void> Session::open_task(Backend reference_backend) {
+  tell("open task");
+  const auto& settings = options_.settings;
+  const auto seen = task_mount(task_folder_->path(), options_.tier).theirs / task_.path.filename();
+  auto outcome = reference_->ask({{"type", "open"},
+                                  {"task", seen.string()},
+                                  {"backend", wire::word(reference_backend)},
+                                  {"mode", wire::word(settings.mode)},
+                                  {"numerics", wire::word(settings.numerics)},
+                                  {"cache", cache_mount(options_.cache, options_.tier).theirs.string()},
+                                  {"device_index", 0},
+                                  {"weights_seed", secret_number()}},
+                                 {}, kOpenTimeout);
+  if (const auto* breakdown = std::get_if<Breakdown>(&outcome)) {
+    // Only task.py can end or stall this process while it is being opened.
+    return in_task(Error{ErrorKind::task_invalid, ": could not be loaded: " + breakdown->message});
+  }
+  auto answer = expect_answer(std::move(outcome));
+  if (!answer) return in_task(std::move(answer).error());
+  const auto& ok = answer->ok;
+  KAGENT_TRY(facts_.signature, wire::parse<TaskSignature>(ok.value("signature", wire::Json())));
+  KAGENT_TRY(facts_.device, wire::parse<DeviceRecord>(ok.value("device", wire::Json())));
+  facts_.versions = ok.value("versions", wire::Json::object());
+  facts_.numerics = ok.value("numerics", wire::Json::object());
+  for (const auto& note : ok.value("notes", wire::Json::array())) {
+    if (note.is_string()) facts_.notes.push_back(base::one_line(note.get<std::string>()));
+  }
+  return {};
+}
+
+Result<void> Session::take_lease() {
+  tell("wait for the device");
+  auto lease = sys::LockFile::acquire(sys::lock_directory() / (facts_.device.uuid + ".lock"),
+                                      sys::stop_fd());
+  if (!lease) return std::move(lease).error().with_context("device lease");
+  lease_.emplace(std::move(*lease));
+  return {};
+}
+
+Result<void> Session::share() {
+  tell("share memory");
+  auto answer = expect_answer(
+      reference_->ask({{"type", "share"}, {"sets", kInputSets}}, {}, kShareTimeout));
+  if (!answer) return in_task(std::move(answer).error());
+  SharedMemory memory;
+  const auto& ok = answer->ok;
+  KAGENT_TRY(memory.weights, wire::parse<ArenaLayout>(ok.value("weights", wire::Json())));
+  KAGENT_TRY(memory.outputs, wire::parse<ArenaLayout>(ok.value("outputs", wire::Json())));
+  KAGENT_TRY(memory.output_tree, wire::parse<OutputTree>(ok.value("output_tree", wire::Json())));
+  for (const auto& layout : ok.value("inputs", wire::Json::array())) {
+    KAGENT_TRY(auto parsed, wire::parse<ArenaLayout>(layout));
+    memory.inputs.push_back(std::move(parsed));
+  }
+  if (memory.inputs.size() != kInputSets || answer->descriptors.size() != kInputSets + 2) {
+    return Error{ErrorKind::internal, "reference: share answered with the wrong number of arenas"};
+  }
+  memory.descriptors = std::move(answer->descriptors);
+  memory_ = std::move(memory);
+  return {};
+}
+
+Result<sys::Fd> Session::build_instruments() {
+  const auto path = installation_->share / "device/instruments.cu";
+  KAGENT_TRY(const std::string source, sys::read_file(path, 1 << 20));
+  const std::string name = "kernels/instruments.cu";
+  auto answer = expect_answer(builder_->ask(
+      {{"type", "build"},
+       {"backend", "cuda"},
+       {"architecture", facts_.device.architecture},
+       {"compiler", "nvrtc"},
+       {"sources", {{name, source}}},
+       {"kernels", {{{"kernel", 0}, {"source", name}, {"name", "kagent_gate"}, {"options", wire::Json::array()}}}}},
+      {}, kBuildTimeout));
+  if (!answer) return std::move(answer).error().with_context("build " + path.string());
+  if (answer->descriptors.size() != 1) {
+    return Error{ErrorKind::internal, "builder: no image for the instruments"};
+  }
+  return std::move(answer->descriptors[0]);
+}
+
+Result<void> Session::compile_baselines() {
+  if (compiled_) return {};
+  tell("compile baselines");
+  if (options_.settings.backend == Backend::cuda) {
+    KAGENT_TRY_VOID(expect_answer(reference_->ask({{"type", "instruments"}}, {instruments_.get()},
+                                                  kShareTimeout)));
+  }
+  auto answer = expect_answer(reference_->ask(
+      {{"type", "compile"}, {"arms", {"eager", "compiled"}}}, {}, kCompileTimeout));
+  if (!answer) return in_task(std::move(answer).error());
+  for (const auto& arm : answer->ok.value("arms", wire::Json::array({"eager", "compiled"}))) {
+    if (arm == "eager" || arm == "compiled") arms_.push_back(arm.get<std::string>());
+  }
+  for (const char* field : {"graph_breaks", "notes"}) {
+    for (const auto& note : answer->ok.value(field, wire::Json::array())) {
+      if (!note.is_string()) continue;
+      const std::string prefix = std::string(field) == "graph_breaks" ? "graph break: " : "";
+      baseline_notes_.push_back(prefix + base::one_line(note.get<std::string>()));
+    }
+  }
+  compiled_ = true;
+  return {};
+}
+
+std::vector<int> Session::worker_ids() const {
+  std::vector<int> ids;
+  for (const auto* worker : {reference_.get(), recorder_.get(), builder_.get()}) {
+    if (worker != nullptr) ids.push_back(worker->id());
+  }
+  return ids;
+}
+
+}  // namespace kagent::evaluator
