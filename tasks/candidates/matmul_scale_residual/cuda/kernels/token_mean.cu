@@ -2,10 +2,6 @@
 // Mean over the tokens of each sequence. A block owns 32 neighbouring features of one sequence: 8 lanes read
 // 128 contiguous bytes of a token, and 32 groups of 8 lanes walk through the tokens side by side.
 
-constexpr int kFeatureLanes = 8;  // float4 each: 32 features
-constexpr int kTokenLanes = 32;
-constexpr int kAhead = 8;         // loads in flight per thread
-
 __device__ __forceinline__ void add(float4& sum, float4 v) {
   sum.x += v.x;
   sum.y += v.y;
@@ -14,8 +10,11 @@ __device__ __forceinline__ void add(float4& sum, float4 v) {
 }
 
 // grid: (features / 32, sequences); block: 256. tokens must be a multiple of 256, features of 32.
-extern "C" __global__ void __launch_bounds__(kFeatureLanes * kTokenLanes)
+extern "C" __global__ void __launch_bounds__(256)
 token_mean(float* __restrict__ mean, const float* __restrict__ x, int tokens, int features) {
+  constexpr int kFeatureLanes = 8;  // float4 each: 32 features
+  constexpr int kTokenLanes = 32;
+  constexpr int kAhead = 8;         // loads of one thread before the first is needed
   __shared__ float4 partial[kTokenLanes][kFeatureLanes];
   const int feature_lane = threadIdx.x % kFeatureLanes;
   const int token_lane = threadIdx.x / kFeatureLanes;

@@ -2,39 +2,39 @@
 // One block holds one row in registers: every element is read once and written once, and the three
 // reductions (sum and extremes, variance, sum of exponentials) run on what is already there.
 
-struct Extremes {
-  float sum;
-  float highest;
-  float lowest;
+struct Sum {
+  __device__ static float join(float a, float b) { return a + b; }
+};
+struct Highest {
+  __device__ static float join(float a, float b) { return fmaxf(a, b); }
+};
+struct Lowest {
+  __device__ static float join(float a, float b) { return fminf(a, b); }
 };
 
-__device__ __forceinline__ float warp_sum(float value) {
-  for (int step = 16; step > 0; step >>= 1) value += __shfl_xor_sync(0xffffffffu, value, step);
+template <typename Operation, int kLanes>
+__device__ __forceinline__ float across_lanes(float value) {
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step >>= 1) {
+    value = Operation::join(value, __shfl_xor_sync(0xffffffffu, value, step));
+  }
   return value;
 }
 
-__device__ __forceinline__ Extremes warp_extremes(Extremes mine) {
-  for (int step = 16; step > 0; step >>= 1) {
-    mine.sum += __shfl_xor_sync(0xffffffffu, mine.sum, step);
-    mine.highest = fmaxf(mine.highest, __shfl_xor_sync(0xffffffffu, mine.highest, step));
-    mine.lowest = fminf(mine.lowest, __shfl_xor_sync(0xffffffffu, mine.lowest, step));
-  }
-  return mine;
+// Every warp leaves its part in shared memory; after a barrier every warp joins all parts.
+template <typename Operation, int kWarps>
+__device__ __forceinline__ void leave(float value, float (&parts)[kWarps]) {
+  value = across_lanes<Operation, 32>(value);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
 }
 
-// Each reduction has its own row of `partial`, so that one barrier is enough for each.
-template <int kWarps>
-__device__ __forceinline__ float block_sum(float value, float (&partial)[kWarps]) {
-  value = warp_sum(value);
-  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
-  __syncthreads();
-  float total = 0.0f;
-#pragma unroll
-  for (int warp = 0; warp < kWarps; ++warp) total += partial[warp];
-  return total;
+template <typename Operation, int kWarps>
+__device__ __forceinline__ float joined(const float (&parts)[kWarps]) {
+  return across_lanes<Operation, kWarps>(parts[threadIdx.x % kWarps]);
 }
 
-// columns == 4 * kThreads * kVectors; rows are 16-byte aligned.
+// columns == 4 * kThreads * kVectors; kThreads / 32 is a power of two. Each reduction has its own shared
+// array, so that one barrier is enough for each.
 template <int kThreads, int kVectors>
 __global__ void __launch_bounds__(kThreads, 2)
 softmax_rows(float* __restrict__ y, const float* __restrict__ x, float sharpness) {
@@ -48,29 +48,19 @@ softmax_rows(float* __restrict__ y, const float* __restrict__ x, float sharpness
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) value[i] = __ldcs(source + i * kThreads);
 
-  Extremes seen{0.0f, value[0].x, value[0].x};
+  float sum = 0.0f, high = value[0].x, low = value[0].x;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     const float4 v = value[i];
-    seen.sum += (v.x + v.y) + (v.z + v.w);
-    seen.highest = fmaxf(seen.highest, fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)));
-    seen.lowest = fminf(seen.lowest, fminf(fminf(v.x, v.y), fminf(v.z, v.w)));
+    sum += (v.x + v.y) + (v.z + v.w);
+    high = fmaxf(high, fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)));
+    low = fminf(low, fminf(fminf(v.x, v.y), fminf(v.z, v.w)));
   }
-  seen = warp_extremes(seen);
-  if (threadIdx.x % 32 == 0) {
-    sums[threadIdx.x / 32] = seen.sum;
-    highest[threadIdx.x / 32] = seen.highest;
-    lowest[threadIdx.x / 32] = seen.lowest;
-  }
+  leave<Sum>(sum, sums);
+  leave<Highest>(high, highest);
+  leave<Lowest>(low, lowest);
   __syncthreads();
-  seen = {0.0f, highest[0], lowest[0]};
-#pragma unroll
-  for (int warp = 0; warp < kWarps; ++warp) {
-    seen.sum += sums[warp];
-    seen.highest = fmaxf(seen.highest, highest[warp]);
-    seen.lowest = fminf(seen.lowest, lowest[warp]);
-  }
-  const float mean = seen.sum * (1.0f / kColumns);
+  const float mean = joined<Sum>(sums) * (1.0f / kColumns);
 
   float square = 0.0f;
 #pragma unroll
@@ -79,12 +69,13 @@ softmax_rows(float* __restrict__ y, const float* __restrict__ x, float sharpness
     const float c = value[i].z - mean, d = value[i].w - mean;
     square += (a * a + b * b) + (c * c + d * d);
   }
-  square = block_sum(square, squares);
+  leave<Sum>(square, squares);
+  __syncthreads();
 
   // sharpness * (x - mean) / deviation less its largest value: the mean falls out of the difference.
-  const float deviation = sqrtf(square * (1.0f / kColumns) + 1e-6f);
+  const float deviation = sqrtf(joined<Sum>(squares) * (1.0f / kColumns) + 1e-6f);
   const float slope = sharpness / deviation * 1.4426950408889634f;  // exp2 instead of exp
-  const float top = slope >= 0.0f ? seen.highest : seen.lowest;
+  const float top = slope >= 0.0f ? joined<Highest>(highest) : joined<Lowest>(lowest);
   float total = 0.0f;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
@@ -94,9 +85,10 @@ softmax_rows(float* __restrict__ y, const float* __restrict__ x, float sharpness
     value[i].w = exp2f((value[i].w - top) * slope);
     total += (value[i].x + value[i].y) + (value[i].z + value[i].w);
   }
-  total = block_sum(total, totals);
+  leave<Sum>(total, totals);
+  __syncthreads();
 
-  const float scale = 1.0f / total;
+  const float scale = 1.0f / joined<Sum>(totals);
   float4* target = reinterpret_cast<float4*>(y + row * kColumns) + threadIdx.x;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
