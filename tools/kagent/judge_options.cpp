@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge_options.h"
+
+#include <cstdlib>
+#include <map>
+
+#include "base/text.h"
+#include "policy/operators.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace kagent::cli {
+namespace {
+
+bool live_line = false;
+
+bool on_terminal() {
+  const char* ci = std::getenv("CI");
+  return ::isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
+}
+
+}  // namespace
+
+void JudgeOptions::add_to(CLI::App& command) {
+  const std::map<std::string, Backend> backends{{"cuda", Backend::cuda}, {"cpu", Backend::cpu}};
+  const std::map<std::string, Mode> modes{{"eval", Mode::eval}, {"train", Mode::train}};
+  const std::map<std::string, Numerics> numerics{{"strict", Numerics::strict},
+                                                 {"tf32", Numerics::tf32},
+                                                 {"mixed", Numerics::mixed},
+                                                 {"torch", Numerics::torch}};
+  const std::map<std::string, Baselines> baselines{{"both", Baselines::both},
+                                                   {"eager", Baselines::eager},
+                                                   {"compile", Baselines::compile}};
+  const std::map<std::string, Compiler> compilers{{"auto", Compiler::automatic},
+                                                  {"nvrtc", Compiler::nvrtc},
+                                                  {"nvcc", Compiler::nvcc}};
+  command.add_option("--backend", settings.backend, "cuda (default), or cpu for C++ kernels")
+      ->transform(CLI::CheckedTransformer(backends));
+  command.add_option("--mode", settings.mode, "eval (default) or train")
+      ->transform(CLI::CheckedTransformer(modes));
+  command.add_option("--numerics", settings.numerics,
+                     "precision of both sides: strict (default), tf32, mixed, torch")
+      ->transform(CLI::CheckedTransformer(numerics));
+  command.add_option("--over", settings.over, "baselines to beat: both (default), eager, compile")
+      ->transform(CLI::CheckedTransformer(baselines));
+  command.add_option("--compiler", settings.compiler, "auto (default), nvrtc, nvcc")
+      ->transform(CLI::CheckedTransformer(compilers));
+  command.add_option("--min-gain", settings.min_gain, "part of the time to save (default 0.05)")
+      ->check(CLI::Range(0.0, 0.99));
+  command.add_option("--allow-ops", allow_ops,
+                     "library operators in forward: gemm,conv (default), none, any, aten:: names");
+  command.add_option("--rounds", settings.timing_rounds, "timing rounds (default 20)")
+      ->check(CLI::Range(6, 200));
+  command.add_option("--sandbox", sandbox, "auto (default), or none: run without a sandbox")
+      ->check(CLI::IsMember({"auto", "none"}));
+  command.add_flag("--json", json, "one JSON object on stdout");
+  command.add_flag("--quiet", quiet, "no progress on stderr");
+}
+
+Result<evaluator::SessionOptions> JudgeOptions::session(
+    const std::filesystem::path& candidates) const {
+  evaluator::SessionOptions options;
+  options.settings = settings;
+  options.settings.allow_ops.clear();
+  for (const auto& part : base::split(allow_ops, ',')) {
+    const std::string name(base::trim(part));
+    if (!name.empty()) options.settings.allow_ops.push_back(name);
+  }
+  KAGENT_TRY_VOID(policy::check_allow_ops(options.settings.allow_ops));
+  if (sandbox == "none") {
+    options.tier = sys::SandboxTier::none;
+  } else {
+    KAGENT_TRY(options.tier, sys::probe_sandbox());
+  }
+  options.candidates = candidates;
+  options.cache = cache_directory();
+  options.progress = progress_to_stderr(quiet);
+  return options;
+}
+
+std::filesystem::path cache_directory() {
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && *xdg == '/') return std::filesystem::path(xdg) / "kagent";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return std::filesystem::path(home) / ".cache/kagent";
+  return std::filesystem::temp_directory_path() / fmt::format("kagent-cache-{}", ::geteuid());
+}
+
+Progress progress_to_stderr(bool quiet) {
+  if (quiet) return {};
+  if (on_terminal()) {
+    return [](const std::string& phase) {
+      live_line = true;
+      fmt::print(stderr, "\r\x1b[K{}", base::one_line(phase, 100));
+      std::fflush(stderr);
+    };
+  }
+  return [last = std::string()](const std::string& phase) mutable {
+    // "time round 7/20" twenty times over says nothing in a log.
+    std::string kind = phase.substr(0, phase.find_first_of("0123456789"));
+    if (kind == last) return;
+    last = kind;
+    fmt::print(stderr, "kagent: {}\n", base::one_line(phase, 100));
+  };
+}
+
+void end_progress() {
+  if (!live_line) return;
+  live_line = false;
+  fmt::print(stderr, "\r\x1b[K");
+}
+
+}  // namespace kagent::cli
