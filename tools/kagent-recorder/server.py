@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers requests on the channel until kagent closes it."""
+import os
+import sys
+
+import torch
+
+from kagent_channel import ChannelClosed
+from worker import record_in_child
+
+
+class BadRequest(Exception):
+    pass
+
+
+def serve(channel):
+    """Returns when the peer is gone."""
+    while True:
+        try:
+            request, descriptors = channel.receive()
+        except ChannelClosed:
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        try:
+            answer = _answer(request)
+        except BadRequest as bad:
+            answer = {"error": {"message": f"recorder: {bad}"}}
+        except OSError as error:   # fork, pipe, memory: not the candidate's doing
+            answer = {"error": {"message": f"recorder: {error}"}}
+        channel.send(answer)
+
+
+def _answer(request):
+    kind = request.get("type")
+    if kind == "hello":
+        return {"ok": {"pid": os.getpid(), "torch": str(torch.__version__)}}
+    if kind == "record":
+        _check_record(request)
+        threads = len(os.listdir("/proc/self/task"))
+        if threads != 1:   # a child would inherit locks that nobody releases
+            print(f"kagent-recorder: {threads} threads before a fork", file=sys.stderr)
+        return record_in_child(request)
+    raise BadRequest(f"unknown request {kind!r}")
+
+
+def _check_record(request):
+    for name, kind in (("candidate", str), ("signature", dict), ("device", dict)):
+        if not isinstance(request.get(name), kind):
+            raise BadRequest(f"record needs '{name}'")
+    for name, words in (("backend", ("cuda", "cpu")), ("mode", ("eval", "train"))):
+        if request.get(name) not in words:
+            raise BadRequest(f"record needs '{name}', one of {', '.join(words)}")
+    for name in ("init", "inputs", "weights"):
+        if not isinstance(request["signature"].get(name), list):
+            raise BadRequest(f"record needs 'signature.{name}'")
+    if not isinstance(request.setdefault("tunables", {}), dict):
+        raise BadRequest("'tunables' maps names to integers")
+    if not os.path.isdir(request["candidate"]):
+        raise BadRequest(f"there is no folder {request['candidate']}")
