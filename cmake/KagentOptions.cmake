@@ -2,6 +2,10 @@
 add_library(kagent_options INTERFACE)
 target_compile_features(kagent_options INTERFACE cxx_std_20)
 target_compile_options(kagent_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: concatenating std::string warns of an overlap that cannot be.
+  target_compile_options(kagent_options INTERFACE -Wno-restrict)
+endif()
 if(KAGENT_WERROR)
   target_compile_options(kagent_options INTERFACE -Werror)
 endif()
