@@ -38,8 +38,6 @@ class ModelNew(nn.Module):
         batch, channels, height, width = y.shape
         assert height * width % 4 == 0, "the kernel takes planes of whole float4"
         vectors = height * width // 4
-        tile = THREADS * VECTORS
-        bias_silu[((vectors + tile - 1) // tile, batch * channels), (THREADS,)](
-            y, self.prepared["bias"], channels, vectors
-        )
+        blocks = kagent.cdiv(vectors, THREADS * VECTORS)
+        bias_silu[(blocks, batch * channels), THREADS](y, self.prepared["bias"], channels, vectors)
         return y
