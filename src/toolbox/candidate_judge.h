@@ -23,6 +23,7 @@ struct JudgedCandidate {
   int number = 0;                     // from 1, in the order in which they were first judged
   bool judged_before = false;         // the same text: the earlier evaluation is given again
   bool is_best = false;
+  std::string outcome;                // stable word: "success", "slower", "mismatch", …
   std::vector<std::string> files;     // what it consists of
   Evaluation evaluation;
   std::optional<BestFigures> best;    // of all so far, this one included

@@ -121,15 +121,6 @@ std::string best_line(const JudgedCandidate& judged) {
 
 }  // namespace
 
-std::string outcome_word(const Evaluation& evaluation) {
-  if (!evaluation.verdict.correct) {
-    return evaluation.verdict.fault ? wire::word(evaluation.verdict.fault->kind) : "unsupported";
-  }
-  if (evaluation.score && evaluation.score->success) return "success";
-  if (evaluation.score && evaluation.score->noisy) return "noisy";
-  return "correct";
-}
-
 std::string figures(const BestFigures& best) {
   std::vector<std::string> parts;
   if (best.speedup_over_eager > 0) parts.push_back(fmt::format("{:.2f}x eager", best.speedup_over_eager));
@@ -141,7 +132,7 @@ std::string figures(const BestFigures& best) {
 
 std::string feedback(const JudgedCandidate& judged, double min_gain) {
   const Evaluation& evaluation = judged.evaluation;
-  std::string text = "outcome: " + outcome_word(evaluation) + "\n";
+  std::string text = "outcome: " + judged.outcome + "\n";
   text += fmt::format("candidate #{} ({})\n", judged.number, base::join(judged.files, ", "));
   if (judged.judged_before) text += "these files were judged before; that evaluation stands\n";
   if (evaluation.verdict.fault) text += fault_lines(*evaluation.verdict.fault);

@@ -10,10 +10,7 @@
 
 namespace kagent::toolbox {
 
-/// One stable word: the fault's kind, or "correct", "noisy", "success".
-std::string outcome_word(const Evaluation& evaluation);
-
-/// Begins with "outcome: <word>". min_gain: share of the baseline's time that must be saved.
+/// Begins with "outcome: <word>", which a replay compares with what was recorded. min_gain: share of the baseline's time that must be saved.
 std::string feedback(const JudgedCandidate& judged, double min_gain);
 
 /// For a workspace that cannot be frozen.
