@@ -65,6 +65,8 @@ Result<void> Session::start(Backend reference_backend) {
   KAGENT_TRY_VOID(sys::make_directories(options_.cache));
   KAGENT_TRY_VOID(sys::make_directories(options_.candidates));
   KAGENT_TRY_VOID(sys::give_to_sandbox_user(options_.cache));
+  KAGENT_TRY_VOID(sys::show_to_sandbox_user(options_.candidates));
+  KAGENT_TRY_VOID(sys::show_to_sandbox_user(task_folder_->path()));
 
   const auto tier = options_.tier;
   const auto begin = [&](WorkerStart start) {

@@ -125,6 +125,13 @@ TemporaryDirectory::~TemporaryDirectory() {
   std::filesystem::remove_all(path_, code);  // never follows symbolic links
 }
 
+Result<void> show_to_sandbox_user(const std::filesystem::path& folder) {
+  if (::geteuid() == 0 && ::lchown(folder.c_str(), kSandboxUser, kSandboxUser) != 0) {
+    return system_error("chown", folder);
+  }
+  return {};
+}
+
 Result<void> give_to_sandbox_user(const std::filesystem::path& path) {
   if (::geteuid() != 0) return {};
   if (::lchown(path.c_str(), kSandboxUser, kSandboxUser) != 0) return system_error("chown", path);

@@ -53,6 +53,10 @@ class TemporaryDirectory {
 /// Nothing to do unless we are root.
 Result<void> give_to_sandbox_user(const std::filesystem::path& path);
 
+/// Makes the folder itself, not what is in it, belong to that user: private to us and to sandboxed
+/// children, which can look into it. Nothing to do unless we are root.
+Result<void> show_to_sandbox_user(const std::filesystem::path& folder);
+
 /// The folder above this program's bin/ folder, whether built or installed.
 Result<std::filesystem::path> installation_root();
 

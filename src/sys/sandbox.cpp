@@ -127,7 +127,9 @@ Result<SpawnRequest> sandboxed(SpawnRequest request, const SandboxPolicy& policy
   add_system(arguments);
   if (policy.gpu == GpuAccess::devices) add_gpu(arguments);
   KAGENT_TRY_VOID(add_mounts(arguments, policy));
-  arguments.insert(arguments.end(), {"--chdir", policy.directory, "--"});
+  // As root, bubblewrap has given up the right to enter others' private folders by now: the working
+  // directory is entered after the uid was dropped.
+  arguments.insert(arguments.end(), {"--chdir", root ? "/" : policy.directory, "--"});
   if (root) {
     const fs::path setpriv = find_program("setpriv");
     if (setpriv.empty()) {
@@ -136,7 +138,8 @@ Result<SpawnRequest> sandboxed(SpawnRequest request, const SandboxPolicy& policy
     }
     const std::string user = std::to_string(kSandboxUser);
     arguments.insert(arguments.end(), {setpriv.string(), "--reuid", user, "--regid", user,
-                                       "--clear-groups", "--no-new-privs", "--inh-caps=-all"});
+                                       "--clear-groups", "--no-new-privs", "--inh-caps=-all",
+                                       "/usr/bin/env", "-C", policy.directory});
   }
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   request.arguments = std::move(arguments);

@@ -3,8 +3,6 @@
 
 #include <filesystem>
 
-#include <sys/stat.h>
-
 namespace kagent::cli {
 
 Result<FrozenArgument> freeze_argument(const std::string& candidate) {
@@ -23,7 +21,6 @@ Result<FrozenArgument> freeze_argument(const std::string& candidate) {
   }
   KAGENT_TRY(const auto confined, sys::ConfinedFolder::open(folder));
   KAGENT_TRY(auto temporary, sys::TemporaryDirectory::create("kagent-candidate"));
-  ::chmod(temporary.path().c_str(), 0755);  // the recorder's user reads it
   KAGENT_TRY(auto content, workspace::freeze(confined, temporary.path()));
   return FrozenArgument{std::move(temporary), std::move(content)};
 }

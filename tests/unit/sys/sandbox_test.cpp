@@ -50,6 +50,7 @@ TEST_F(Sandbox, IsNobodyWithoutCapabilities) {
 TEST_F(Sandbox, SeesOnlyWhatIsNamed) {
   const auto folder = TemporaryDirectory::create("kagent-test");
   ASSERT_TRUE(write_file_atomically(folder->path() / "secret", "sesame"));
+  ASSERT_TRUE(show_to_sandbox_user(folder->path()));
   SandboxPolicy policy;
   EXPECT_EQ(run("cat " + (folder->path() / "secret").string() + " 2>/dev/null"), "");
   policy.read_only.push_back({folder->path(), "/given"});
@@ -66,7 +67,9 @@ TEST_F(Sandbox, WritesOnlyWhereItMay) {
   policy.directory = "/workspace";
   EXPECT_EQ(run("echo hello > note && cat note; touch /usr/x /etc/x /x 2>/dev/null || echo refused", policy),
             "hello\nrefused\n");
-  EXPECT_EQ(*read_file(folder->path() / "note", 100), "hello\n");
+  const auto note = read_file(folder->path() / "note", 100);
+  ASSERT_TRUE(note) << note.error().message;
+  EXPECT_EQ(*note, "hello\n");
 }
 
 TEST_F(Sandbox, HasNoNetworkAndNoOtherProcesses) {
