@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input, row by row: the exact exit code, one error line that names the file, and nothing left behind.
+
+Runs the real programs on the CPU backend. KAGENT names the binary."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+KAGENT = os.environ["KAGENT"]
+
+TASK = """\
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(columns))
+
+    def forward(self, x):
+        return torch.relu(x * self.weight)
+
+
+def get_inputs():
+    return [torch.randn(64, 32)]
+
+
+def get_init_inputs():
+    return [32]
+"""
+
+MODEL = """\
+import torch
+import torch.nn as nn
+import kagent
+
+scale = kagent.kernel("kernels/scale.cpp", "scale_relu")
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(columns))
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        scale[x.shape[0], 1](y, x, self.weight, x.shape[1])
+        return y
+"""
+
+KERNEL = """\
+#include <kagent/cpu.h>
+
+extern "C" void scale_relu(float* y, const float* x, const float* weight, int columns) {
+  const long row = blockIdx.x;
+  for (int i = 0; i < columns; ++i) {
+    const float value = x[row * columns + i] * weight[i];
+    y[row * columns + i] = value > 0 ? value : 0;
+  }
+}
+"""
+
+
+class Sandbox(unittest.TestCase):
+    """One folder a test for task, candidate, temporary files, cache and locks."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="kagent-cli-"))
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+        self.tmp = self.root / "tmp"
+        self.tmp.mkdir()
+        self.write(TASK, MODEL, KERNEL)
+
+    def write(self, task=None, model=None, kernel=None):
+        for name, text in (("task.py", task), ("new/model_new.py", model), ("new/kernels/scale.cpp", kernel)):
+            if text is not None:
+                path = self.root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "HOME": str(self.root), "TMPDIR": str(self.tmp),
+                "XDG_CACHE_HOME": os.environ.get("KAGENT_TEST_CACHE", str(self.root / "cache")),
+                "KAGENT_LOCK_DIR": str(self.root / "locks")}
+
+    def kagent(self, *arguments, timeout=240):
+        return subprocess.run([KAGENT, *map(str, arguments)], env=self.environment(), text=True,
+                              capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL)
+
+    def check(self, *more):
+        return self.kagent("check", self.root / "task.py", self.root / "new", "--backend", "cpu",
+                           "--quiet", "--rounds", "6", *more)
+
+    def assert_nothing_left(self):
+        self.assertEqual(list(self.tmp.iterdir()), [])
+        for folder in pathlib.Path("/proc").iterdir():
+            if not folder.name.isdigit() or int(folder.name) == os.getpid():
+                continue
+            try:
+                command = (folder / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            self.assertNotIn(str(self.tmp), command, "a process is left")
+        for lock in (self.root / "locks").glob("*.lock"):
+            done = subprocess.run(["flock", "--nonblock", lock, "true"])
+            self.assertEqual(done.returncode, 0, "a lock is left")
+
+    def assert_refused(self, done, code, pattern):
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], r"^kagent: error: ")
+        self.assertRegex(lines[0], pattern)
+        self.assert_nothing_left()
+
+
+class Usage(Sandbox):
+    def test_no_such_task(self):
+        done = self.kagent("check", "nowhere.py", self.root / "new", "--backend", "cpu", "--quiet")
+        self.assert_refused(done, 2, r"open nowhere\.py: No such file")
+
+    def test_no_such_candidate(self):
+        done = self.kagent("check", self.root / "task.py", "nowhere", "--backend", "cpu", "--quiet")
+        self.assert_refused(done, 2, r"nowhere: no such file or folder")
+
+    def test_unknown_operator_name(self):
+        self.assert_refused(self.check("--allow-ops", "gemm,aten::nothing"), 2, r"aten::nothing")
+
+    def test_unknown_flag(self):
+        self.assert_refused(self.check("--frobnicate"), 2, r"--frobnicate")
+
+    def test_no_gpu(self):
+        if pathlib.Path("/dev/nvidiactl").exists():
+            self.skipTest("there is a GPU")
+        done = self.kagent("check", self.root / "task.py", self.root / "new", "--quiet")
+        self.assert_refused(done, 6, r"no GPU")
+
+    def test_failure_as_json(self):
+        done = self.kagent("check", "nowhere.py", self.root / "new", "--json", "--quiet")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(json.loads(done.stdout)["outcome"], "usage")
+
+
+class TaskInvalid(Sandbox):
+    def row(self, old, new, pattern):
+        self.write(task=TASK.replace(old, new))
+        self.assert_refused(self.check(), 4, pattern)
+
+    def test_syntax_error(self):
+        self.row("        super().__init__()", "        super(.__init__()", r"task\.py:7: .*[Ss]yntax")
+
+    def test_without_model(self):
+        self.row("class Model(", "class Mobel(", r"task\.py: .*Model")
+
+    def test_get_inputs_raises(self):
+        self.row("return [torch.randn(64, 32)]", "raise ValueError('no data today')",
+                 r"task\.py:15: .*no data today")
+
+    def test_ends_the_process(self):
+        self.row("return [torch.randn(64, 32)]", "import os; os._exit(3)", r"task\.py: .*exit code 3")
+
+
+class Candidate(Sandbox):
+    def row(self, pattern, outcome, code=1, model=None, kernel=None, arguments=()):
+        self.write(model=model, kernel=kernel)
+        done = self.check("--json", *arguments)
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        record = json.loads(done.stdout)
+        self.assertEqual(record["outcome"], outcome, done.stdout[:2000])
+        fault = record["evaluation"]["verdict"]["fault"]
+        line = f"{fault['at']['file']}:{fault['at']['line']}: {fault['message']}"
+        self.assertRegex(line, pattern)
+        self.assertEqual(len(line.splitlines()), 1)
+        self.assert_nothing_left()
+        return fault
+
+    def model(self, old, new):
+        self.assertIn(old, MODEL)
+        return MODEL.replace(old, new)
+
+    def kernel(self, old, new):
+        self.assertIn(old, KERNEL)
+        return KERNEL.replace(old, new)
+
+    def test_error_line_on_stderr(self):
+        self.write(kernel=KERNEL.replace("value > 0", "valve > 0"))
+        self.assert_refused(self.check(), 1, r"build_failed: kernels/scale\.cpp:7: .*valve")
+
+    def test_other_parameter_names(self):
+        self.row("weight", "unsupported", model=MODEL.replace("self.weight", "self.gain"))
+
+    def test_raises(self):
+        self.row(r"model_new\.py:\d+: .*(no way|RuntimeError)", "crash",
+                 model=self.model("        y = torch.empty_like(x)\n",
+                                  "        raise RuntimeError('no way')\n"))
+
+    def test_recurses_for_ever(self):
+        self.row(r"model_new\.py:\d+: .*[Rr]ecurs", "crash",
+                 model=self.model("        y = torch.empty_like(x)\n", "        return self.forward(x)\n"))
+
+    def test_item_in_forward(self):
+        self.row(r"model_new\.py:16: ", "unsupported",
+                 model=self.model("        y = torch.empty_like(x)\n",
+                                  "        y = torch.empty_like(x)\n"
+                                  "        if x.sum().item() > 0: return y\n"))
+
+    def test_operator_outside_the_policy(self):
+        self.row(r"model_new\.py:17: torch\.relu .*--allow-ops", "forbidden_op",
+                 model=self.model("        return y", "        return torch.relu(y)"))
+
+    def test_does_not_compile(self):
+        fault = self.row(r"kernels/scale\.cpp:7: .*valve", "build_failed",
+                         kernel=self.kernel("value > 0", "valve > 0"))
+        self.assertIn("valve", fault["detail"])
+
+    def test_wrong_number_of_arguments(self):
+        self.row(r"model_new\.py:16: .*(3|4)", "bad_launch",
+                 model=self.model("(y, x, self.weight, x.shape[1])", "(y, x, self.weight)"))
+
+    def test_wrong_dtype_of_an_argument(self):
+        self.row(r"model_new\.py:16: .*float", "bad_launch", kernel=self.kernel("const float* x", "const double* x"))
+
+    def test_wrong_type_of_an_argument(self):
+        self.row(r"model_new\.py:16: ", "bad_launch",
+                 model=self.model("(y, x, self.weight, x.shape[1])", "(y, x, 3, x.shape[1])"))
+
+    def test_missing_kernel_name(self):
+        self.row(r"scale_relu", "build_failed", kernel=self.kernel("scale_relu", "scale_rely"))
+
+    def test_include_of_a_host_file(self):
+        fault = self.row(r"kernels/scale\.cpp:1: .*/etc/passwd", "forbidden_op",
+                         kernel='#include "/etc/passwd"\n' + KERNEL)
+        self.assertNotIn("root:", json.dumps(fault))
+
+    def test_wrong_shape(self):
+        self.row(r"\b64\b.*\b32\b", "shape",
+                 model=self.model("        return y", "        return y.view(-1)"))
+
+    def test_wrong_dtype(self):
+        self.row(r"float16|float32", "dtype",
+                 model=self.model("        return y", "        return y.to(torch.float16)"))
+
+    def test_wrong_value(self):
+        fault = self.row(r"", "mismatch", kernel=self.kernel("value > 0 ? value : 0", "i == 5 && row == 3 ? 9.f : (value > 0 ? value : 0)"))
+        self.assertEqual(fault["index"], [3, 5])
+        self.assertEqual(float(fault["got"]), 9.0)
+
+    def test_nan(self):
+        self.row(r"", "non_finite", kernel=self.kernel("value > 0 ? value : 0", "row == 7 ? __builtin_nanf(\"\") : value"))
+
+    def test_out_of_bounds_write(self):
+        self.row(r"", "out_of_bounds", kernel=self.kernel("  for (", "  if (row == 63) y[64 * columns + 3] = 1;\n  for ("))
+
+    def test_write_to_an_input(self):
+        self.row(r"", "input_modified",
+                 kernel=self.kernel("  for (", "  if (row == 0) const_cast<float*>(x)[5] = 1;\n  for ("))
+
+    def test_endless_kernel(self):
+        self.row(r"did not come back", "timeout",
+                 kernel=self.kernel("  for (", "  volatile int go = 1; while (go) {}\n  for ("))
+
+    def test_out_of_memory(self):
+        self.row(r"model_new\.py:\d+: ", "out_of_memory",
+                 model=self.model("        y = torch.empty_like(x)\n",
+                                  "        z = torch.empty(1 << 38)\n        y = torch.empty_like(x)\n"))
+
+    def test_good_one(self):
+        done = self.check("--json")
+        record = json.loads(done.stdout)
+        self.assertIn(record["outcome"], ("success", "slower", "noisy"), done.stdout[:2000])
+        self.assertTrue(record["evaluation"]["verdict"]["correct"])
+        self.assertEqual(len(record["evaluation"]["verdict"]["trials"]), 5)
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
