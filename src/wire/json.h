@@ -35,9 +35,13 @@ Json to_json(const Score&);
 Json to_json(const Evaluation&);
 Json to_json(const JudgeSettings&);
 
-/// parse<T>(json): specialised for every type above but Evaluation's parts that only we write.
+/// parse<T>(json): specialised for every type above.
 template <typename T>
 Result<T> parse(const Json& json);
+
+/// A member that is a number; numbers that JSON has no word for are the texts "inf", "-inf", "nan".
+/// `otherwise` where it is missing or anything else.
+double number_or(const Json& object, const char* name, double otherwise);
 
 /// Parses text into a JSON value, with nesting capped at 64; the error names line and column.
 Result<Json> parse_text(const std::string& text, const std::string& what);

@@ -2,13 +2,12 @@
 #include "wire/reader.h"
 
 #include "base/text.h"
+#include "wire/json.h"
 
 #include <cmath>
 
 namespace kagent::wire {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t kMaxShownBytes = 80;
 
@@ -190,6 +189,13 @@ std::vector<std::string> Reader::texts(std::size_t max_count, std::size_t max_by
   values.reserve(count);
   for (std::size_t i = 0; i < count && !failed(); ++i) values.push_back(item(i).text(max_bytes));
   return values;
+}
+
+double number_or(const Json& object, const char* name, double otherwise) {
+  Document document;
+  const Reader member = Reader(object, document).optional(name);
+  const double value = member.number();
+  return member.present() && document.error.empty() ? value : otherwise;
 }
 
 Json number_to_json(double value) {

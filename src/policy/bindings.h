@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include <kagent/evaluation.h>
+#include <kagent/plan.h>
+#include <kagent/task.h>
+
+namespace kagent::policy {
+
+/// Every input and weight of the plan must be one that the task has, with its shape, stride and
+/// dtype. The recorder makes them from the signature, so that a difference is tampering.
+std::optional<Fault> check_bindings(const Plan& plan, const TaskSignature& signature);
+
+}  // namespace kagent::policy
