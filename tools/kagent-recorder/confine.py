@@ -32,7 +32,7 @@ _DENIED = {
     "msgget": (68, 186), "semget": (64, 190), "shmget": (29, 194)}
 _OWN_PID_ONLY = {"kill": (62, 129), "tgkill": (234, 131)}                      # first argument: exactly ours
 _OWN_PID_OR_ZERO = {"prlimit64": (302, 261), "sched_setaffinity": (203, 122)}   # … or 0, which means ourselves
-_FCNTL, _IOCTL, _CLONE, _CLONE3 = (72, 25), (16, 29), (56, 220), (435, 435)
+_FCNTL, _IOCTL, _PRCTL, _CLONE, _CLONE3 = (72, 25), (16, 29), (157, 167), (56, 220), (435, 435)
 _FCNTL_COMMANDS = (8, 10, 15)                        # F_SETOWN, F_SETSIG, F_SETOWN_EX: a file that signals someone
 _IOCTL_COMMANDS = (0x8901, 0x8902, 0x5412)           # FIOSETOWN, SIOCSPGRP, TIOCSTI
 
@@ -87,6 +87,7 @@ def _filter(architecture, pid):
         program.argument_rule(numbers[column], 0, (0, pid), _ALLOW, refuse)
     program.argument_rule(_FCNTL[column], 1, _FCNTL_COMMANDS, refuse, _ALLOW)
     program.argument_rule(_IOCTL[column], 1, _IOCTL_COMMANDS, refuse, _ALLOW)
+    program.argument_rule(_PRCTL[column], 0, (1,), refuse, _ALLOW)   # PR_SET_PDEATHSIG stays as it is
     program.add(0x15, 0, 4, _CLONE[column])          # threads yes, processes no
     program.load(16)
     program.add(0x45, 0, 1, _CLONE_THREAD)
@@ -109,6 +110,13 @@ def _prctl(option, argument, third=0):
 def hide_memory():
     """Makes this process non-dumpable: nobody without privileges may trace it or open /proc/<pid>/mem."""
     _prctl(4, 0)
+
+
+def end_with_parent(parent):
+    """The kernel kills this process once its parent, whose pid the caller knew, is gone."""
+    _prctl(1, 9)
+    if os.getppid() != parent:
+        os._exit(70)
 
 
 def confine_this_process():

@@ -19,10 +19,12 @@ def main():
 
     import confine
     import gc
+    import logging
     from kagent_channel import Channel
     from server import serve
     from warmup import warm_up
 
+    logging.disable(logging.CRITICAL)   # fake tensors log the whole traceback of what is a fault in one line here
     channel = Channel.from_descriptor()
     confine.hide_memory()
     warm_up()

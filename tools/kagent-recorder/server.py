@@ -2,6 +2,7 @@
 """Answers requests on the channel until kagent closes it."""
 import os
 import sys
+import traceback
 
 import torch
 
@@ -26,8 +27,9 @@ def serve(channel):
             answer = _answer(request)
         except BadRequest as bad:
             answer = {"error": {"message": f"recorder: {bad}"}}
-        except OSError as error:   # fork, pipe, memory: not the candidate's doing
-            answer = {"error": {"message": f"recorder: {error}"}}
+        except Exception as error:   # fork, memory, a bug of ours: the next candidate must not suffer for it
+            traceback.print_exc()
+            answer = {"error": {"message": f"recorder: {type(error).__name__}: {error}"}}
         channel.send(answer)
 
 

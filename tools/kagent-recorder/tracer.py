@@ -51,8 +51,8 @@ def _writes(operator):
 class FunctionNames(TorchFunctionMode):
     """Remembers which torch function the candidate called, for messages; refuses those that want raw memory."""
 
-    _RAW = {torch.Tensor.numpy: "is NumPy's", torch.Tensor.tolist: "needs a tensor's value",
-            torch.Tensor.__array__: "is NumPy's", torch.Tensor.data_ptr: "needs a tensor's address"}
+    _RAW = {torch.Tensor.numpy: "needs a tensor's values", torch.Tensor.__array__: "needs a tensor's values",
+            torch.Tensor.data_ptr: "needs a tensor's address"}
 
     def __init__(self, lines):
         super().__init__()
@@ -96,10 +96,9 @@ class PlanTracer(TorchDispatchMode):
         if operator in _LIFTS:
             return args[0]
         if _is_composite(operator.name()):
+            # Seen whole only in inference mode. torch's own kernel takes it apart, as it does outside of that mode.
             with self:
-                result = operator.decompose(*args, **kwargs)
-            if result is not NotImplemented:
-                return result
+                return operator._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
         device = kwargs.get("device")
         if isinstance(device, torch.device) and device.type == self._device.type and device.index is None:
             kwargs = dict(kwargs, device=self._device)

@@ -32,9 +32,10 @@ def record_in_child(request):
     phase = mmap.mmap(-1, _PHASE_BYTES)
     output = os.memfd_create("candidate-output", os.MFD_CLOEXEC)
     reader, writer = os.pipe()
+    server = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _child(request, writer, output, phase)    # never returns
+        _child(request, server, writer, output, phase)    # never returns
     os.close(writer)
     text, status = _collect(pid, reader)
     try:
@@ -50,14 +51,16 @@ def record_in_child(request):
 
 
 # --- in the child ---
-def _child(request, writer, output, phase):
+def _child(request, server, writer, output, phase):
     status = 70
     try:
+        confine.end_with_parent(server)
         os.setsid()
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
+        sys.stdout.reconfigure(line_buffering=True)
         writer = _keep_only(writer)
         faulthandler.enable(file=2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -70,6 +73,7 @@ def _child(request, writer, output, phase):
 
         text = json.dumps(Recording(request, on_phase).answer(), separators=(",", ":")).encode("ascii")
         on_phase("answering")
+        sys.stdout.flush()
         view = memoryview(text)
         while view:
             view = view[os.write(writer, view):]
@@ -139,9 +143,9 @@ def _checked(text):
         json.dumps(answer, ensure_ascii=False).encode("utf-8")     # lone surrogates end here
     except (ValueError, RecursionError) as error:
         raise BadAnswer(one_line(error)[:200] or "no answer") from None
-    _check_depth(answer)
     if not isinstance(answer, dict) or len(answer) != 1:
         raise BadAnswer("neither a plan nor a fault")
+    _check_depth(answer)
     if "fault" in answer:
         return {"fault": _checked_fault(answer["fault"])}
     body = answer.get("ok")
