@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <kagent/result.h>
 
@@ -17,5 +18,13 @@ struct FrozenArgument {
 };
 
 Result<FrozenArgument> freeze_argument(const std::string& candidate);
+
+/// Several candidates of one task, all in one folder, in the order given.
+struct FrozenArguments {
+  sys::TemporaryDirectory folder;
+  std::vector<workspace::Frozen> contents;
+};
+
+Result<FrozenArguments> freeze_arguments(const std::vector<std::string>& candidates);
 
 }  // namespace kagent::cli

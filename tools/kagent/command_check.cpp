@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kagent check TASK CANDIDATE: one verdict. No model, no key.
+// kagent check TASK CANDIDATE...: one verdict for each. No model, no key.
 #include <memory>
+#include <vector>
 
 #include "candidate_argument.h"
 #include "commands.h"
@@ -18,16 +19,17 @@ namespace {
 struct CheckOptions {
   JudgeOptions judge;
   std::string task;
-  std::string candidate;
+  std::vector<std::string> candidates;
   int repeat = 1;
 };
 
-wire::Json record(const Task& task, const Evaluation& evaluation,
+wire::Json record(const Task& task, const std::string& path, const Evaluation& evaluation,
                   const evaluator::Session& session) {
   const auto& options = session.options();
   return {{"schema", "kagent.check/1"},
           {"outcome", report::outcome(evaluation)},
           {"task", {{"name", task.name}, {"hash", task.hash}}},
+          {"candidate", path},
           {"settings", wire::to_json(options.settings)},
           {"device", wire::to_json(session.facts().device)},
           {"versions", session.facts().versions},
@@ -36,32 +38,37 @@ wire::Json record(const Task& task, const Evaluation& evaluation,
           {"evaluation", wire::to_json(evaluation)}};
 }
 
+void show(const CheckOptions& options, const Task& task, const std::string& path,
+          const Evaluation& evaluation, const evaluator::Session& session) {
+  if (options.judge.json) {
+    fmt::print("{}\n", wire::dump(record(task, path, evaluation, session)));
+  } else {
+    if (options.candidates.size() > 1) fmt::print("{}\n", path);
+    fmt::print("{}", report::evaluation_text(evaluation, session.options().settings));
+  }
+  if (evaluation.verdict.fault && !options.judge.json) {
+    Error error;
+    error.message = fmt::format("{}: {}", report::outcome(evaluation),
+                                report::fault_line(*evaluation.verdict.fault));
+    print_error(error);
+  }
+  std::fflush(stdout);
+}
+
 Result<int> check(const CheckOptions& options) {
   KAGENT_TRY(const Task task, tasks::load(options.task));
-  KAGENT_TRY(auto frozen, freeze_argument(options.candidate));
+  KAGENT_TRY(auto frozen, freeze_arguments(options.candidates));
   KAGENT_TRY(auto session_options, options.judge.session(frozen.folder.path()));
-  if (const auto* fault = std::get_if<Fault>(&frozen.content)) {
-    return Error{ErrorKind::usage, options.candidate + ": " + fault->message};
-  }
   KAGENT_TRY(auto session, evaluator::Session::open(task, std::move(session_options)));
   int code = kSuccess;
-  for (int number = 0; number < options.repeat; ++number) {
-    KAGENT_TRY(const Evaluation evaluation,
-               session->evaluate(std::get<Candidate>(frozen.content)));
-    end_progress();
-    code = exit_code(evaluation);
-    if (options.judge.json) {
-      fmt::print("{}\n", wire::dump(record(task, evaluation, *session)));
-    } else {
-      fmt::print("{}", report::evaluation_text(evaluation, session->options().settings));
+  for (std::size_t i = 0; i < frozen.contents.size(); ++i) {
+    for (int number = 0; number < options.repeat; ++number) {
+      KAGENT_TRY(const Evaluation evaluation,
+                 session->evaluate(std::get<Candidate>(frozen.contents[i])));
+      end_progress();
+      code = higher_exit_code(code, exit_code(evaluation));
+      show(options, task, options.candidates[i], evaluation, *session);
     }
-    if (evaluation.verdict.fault && !options.judge.json) {
-      Error error;
-      error.message = fmt::format("{}: {}", report::outcome(evaluation),
-                                  report::fault_line(*evaluation.verdict.fault));
-      print_error(error);
-    }
-    std::fflush(stdout);
   }
   return code;
 }
@@ -70,9 +77,9 @@ Result<int> check(const CheckOptions& options) {
 
 void add_check(CLI::App& app, int& exit_code_out) {
   auto options = std::make_shared<CheckOptions>();
-  auto* command = app.add_subcommand("check", "judge one candidate: correct, faster, honest");
+  auto* command = app.add_subcommand("check", "judge a candidate: correct, faster, honest");
   command->add_option("task", options->task, "the operator: a KernelBench-format file")->required();
-  command->add_option("candidate", options->candidate, "folder with model_new.py, or that file")
+  command->add_option("candidates", options->candidates, "folders with model_new.py, or that file")
       ->required();
   command->add_option("--repeat", options->repeat, "evaluate this often in one session")
       ->check(CLI::Range(1, 1000));
