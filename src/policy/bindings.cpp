@@ -2,7 +2,7 @@
 #include "policy/bindings.h"
 
 #include "base/text.h"
-#include "policy/value_text.h"
+#include "wire/tensor_text.h"
 
 #include <unordered_map>
 
@@ -37,8 +37,8 @@ std::optional<Fault> check_bindings(const Plan& plan, const TaskSignature& signa
                     (is_weight ? "weight " + base::one_line(value.path, 120)
                                : "input " + std::to_string(value.input)) +
                     (spec == nullptr ? ", which the task does not have"
-                                     : " as " + spec_text(value.spec) + ", and the task has " +
-                                           spec_text(*spec) + " (or other strides)");
+                                     : " as " + wire::spec_text(value.spec) + ", and the task has " +
+                                           wire::spec_text(*spec) + " (or other strides)");
     fault.at = {"model_new.py", 0};
     return fault;
   }

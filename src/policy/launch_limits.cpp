@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/launch_limits.h"
 
-#include "policy/value_text.h"
+#include "wire/tensor_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +35,7 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
 
 std::string cpu_limit(const LaunchStep& step) {
   if (step.block != std::array<std::int64_t, 3>{1, 1, 1}) {
-    return "block is " + dimensions_text(step.block) +
+    return "block is " + wire::dimensions_text(step.block) +
            ", and on the CPU backend a block is one thread: say k[grid, 1]";
   }
   if (step.shared_bytes != 0) return "there is no shared memory on the CPU backend";
@@ -49,14 +49,14 @@ std::string block_limit(const LaunchStep& step, const DeviceRecord& device) {
   const std::int64_t known = device.max_threads_per_block;
   const std::int64_t most = known > 0 ? std::min(known, kMaxBlockThreads) : kMaxBlockThreads;
   if (product_exceeds(step.block, most)) {
-    return "a block of " + dimensions_text(step.block) + " threads; at most " +
+    return "a block of " + wire::dimensions_text(step.block) + " threads; at most " +
            std::to_string(most) + " are possible";
   }
   if (step.block[2] > kMaxBlockDepth) {
-    return "a block of " + dimensions_text(step.block) + " threads; its third dimension is at most 64";
+    return "a block of " + wire::dimensions_text(step.block) + " threads; its third dimension is at most 64";
   }
   if (step.grid[1] > kMaxGridHeight || step.grid[2] > kMaxGridHeight) {
-    return "a grid of " + dimensions_text(step.grid) +
+    return "a grid of " + wire::dimensions_text(step.grid) +
            " blocks; its second and third dimensions are at most 65535";
   }
   return {};
@@ -80,7 +80,7 @@ std::string resource_limit(const LaunchStep& step, const KernelBuild& kernel,
   }
   if (device.registers_per_multiprocessor > 0 &&
       registers_per_block(step, kernel) > device.registers_per_multiprocessor) {
-    return "a block of " + dimensions_text(step.block) + " threads with " +
+    return "a block of " + wire::dimensions_text(step.block) + " threads with " +
            std::to_string(kernel.registers) +
            " registers each is more than a multiprocessor has: use fewer threads or __launch_bounds__";
   }
@@ -94,12 +94,12 @@ std::string cluster_limit(const LaunchStep& step, const DeviceRecord& device) {
     return "clusters need compute capability 9.0";
   }
   if (product_exceeds(cluster, kMaxClusterBlocks)) {
-    return "a cluster of " + dimensions_text(cluster) + " blocks; at most 8 are possible";
+    return "a cluster of " + wire::dimensions_text(cluster) + " blocks; at most 8 are possible";
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (step.grid[i] % cluster[i] != 0) {
-      return "a grid of " + dimensions_text(step.grid) + " blocks is no multiple of the cluster " +
-             dimensions_text(cluster);
+      return "a grid of " + wire::dimensions_text(step.grid) + " blocks is no multiple of the cluster " +
+             wire::dimensions_text(cluster);
     }
   }
   return {};
@@ -131,7 +131,7 @@ std::string cooperative_limit(const LaunchStep& step, const KernelBuild& kernel,
   if (!step.cooperative || device.multiprocessors == 0) return {};
   const std::int64_t resident = resident_blocks(step, kernel, device);
   if (!product_exceeds(step.grid, resident)) return {};
-  return "a cooperative launch of " + dimensions_text(step.grid) +
+  return "a cooperative launch of " + wire::dimensions_text(step.grid) +
          " blocks; on this card at most " + std::to_string(resident) +
          " of them are resident at once, and all must be";
 }

@@ -4,11 +4,13 @@
 #include "base/pack_scalar.h"
 #include "base/text.h"
 #include "policy/launch_limits.h"
-#include "policy/value_text.h"
 #include "wire/json.h"
+#include "wire/tensor_text.h"
 
 namespace kagent::policy {
 namespace {
+
+using wire::spec_text;
 
 Fault bad_launch(const Step& step, std::string message, std::string hint = {}) {
   Fault fault;
@@ -32,9 +34,20 @@ std::string parameter_list(const KernelBuild& kernel) {
   return "(" + base::one_line(base::join(types, ", "), 300) + ")";
 }
 
+struct GivenText {
+  const Plan& plan;
+  std::string operator()(ValueId id) const {
+    return spec_text(plan.values[static_cast<std::size_t>(id.index)].spec);
+  }
+  std::string operator()(bool value) const { return value ? "True" : "False"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return base::number_text(value); }
+  std::string operator()(const TensorMap&) const { return "a tensor map"; }
+};
+
 std::string given_list(const LaunchStep& step, const Plan& plan) {
   std::vector<std::string> given;
-  for (const LaunchArgument& argument : step.arguments) given.push_back(given_text(argument, plan));
+  for (const LaunchArgument& argument : step.arguments) given.push_back(std::visit(GivenText{plan}, argument));
   return "(" + base::one_line(base::join(given, ", "), 400) + ")";
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/pack_scalar.h"
 #include "base/text.h"
-#include "policy/value_text.h"
 #include "wire/json.h"
+#include "wire/tensor_text.h"
 
 #include <cmath>
 
@@ -87,8 +87,8 @@ class OutputCheck {
     const TensorSpec& expected = outputs_.entries[index].spec;
     if (got.shape == expected.shape && got.dtype == expected.dtype) return std::nullopt;
     const bool shape = got.shape != expected.shape;
-    Fault fault = structure(path, shape ? shape_text(expected.shape) : wire::word(expected.dtype),
-                            shape ? shape_text(got.shape) : wire::word(got.dtype));
+    Fault fault = structure(path, shape ? wire::shape_text(expected.shape) : wire::word(expected.dtype),
+                            shape ? wire::shape_text(got.shape) : wire::word(got.dtype));
     fault.kind = shape ? FaultKind::shape : FaultKind::dtype;
     fault.message = base::one_line(path, 200) + " has " + (shape ? "shape " : "dtype ") + fault.got +
                     ", and the reference's has " + fault.expected;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How faults name tensors and arguments.
+// How messages and reports name tensors and launch dimensions.
 #pragma once
 
 #include <array>
@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <kagent/plan.h>
 #include <kagent/tensor.h>
 
-namespace kagent::policy {
+namespace kagent::wire {
 
 /// "[4096, 512]"
 std::string shape_text(const std::vector<std::int64_t>& shape);
@@ -18,10 +17,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape);
 /// "float32[4096, 512]"
 std::string spec_text(const TensorSpec& spec);
 
-/// What was given for a parameter: "float32[4096, 512]", "5", "2.5", "True", "a tensor map".
-std::string given_text(const LaunchArgument& argument, const Plan& plan);
-
 /// "2x1x1"
 std::string dimensions_text(const std::array<std::int64_t, 3>& dimensions);
 
-}  // namespace kagent::policy
+}  // namespace kagent::wire

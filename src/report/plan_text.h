@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <kagent/plan.h>
+
+namespace kagent::report {
+
+/// A plan as people read it: kernels, what is given, each step with its source line, what is
+/// returned. Ends with a newline. The plan must be well formed, its texts may be hostile.
+std::string plan_text(const Plan& plan);
+
+}  // namespace kagent::report
