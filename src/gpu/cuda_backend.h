@@ -21,21 +21,25 @@ struct CudaBackendOptions {
   /// A synchronise after every launch; canaries and private arena copies are checked there, so
   /// that a Fault names the kernel (docs/protocol.md, `diagnostic`).
   bool diagnostic = false;
-  /// Subscribes to CUPTI before CUDA starts, which time() needs. Off for audit runs, where
-  /// compute-sanitizer or ncu holds CUPTI's only slot (pitfall 16).
+  /// The runner alone under compute-sanitizer, ncu or cuda-gdb (pitfall 16): every tensor is one
+  /// exact allocation, and there is no timeline.
+  bool audit = false;
+  /// Subscribes to CUPTI before CUDA starts, which time() needs.
   bool timeline = true;
 };
 
 class CudaBackend : public plan::Backend {
  public:
-  /// The first call in the process that touches CUDA; at most once per process. instruments:
-  /// cubin of share/kagent/device/instruments.cu for this card (copied, may be closed after).
+  /// The first call in the process that touches CUDA; at most once per process, and torch's current
+  /// stream must stay the default one. instruments: cubin of share/kagent/device/instruments.cu for this card (copied, may be closed after); unused
+  /// in audit runs.
   static Result<std::unique_ptr<CudaBackend>> create(const sys::Fd& instruments,
                                                      const CudaBackendOptions& options);
 
   /// The `time` request: `samples` measured calls on torch's current stream. before() runs ahead
   /// of each one outside the window. own_us counts the kernels that load() found.
-  /// Set reuse_allocations() first. notes: what was out of the ordinary.
+  /// Set reuse_allocations() first. notes: what was out of the ordinary. An Error may also mean
+  /// that a kernel crashed: ask synchronize().
   virtual Result<std::vector<Sample>> time(int samples, const std::function<void()>& before,
                                            const std::function<void()>& call,
                                            std::vector<std::string>& notes) = 0;

@@ -79,16 +79,21 @@ Result<void> DeviceRange::map(std::int64_t granularity, Protection protection) {
   const auto size = static_cast<std::size_t>(mapped_bytes_);
   KAGENT_TRY_VOID(driver_->check(driver_->cuMemMap(mapped_begin_, size, 0, memory_, 0), "cuMemMap"));
   is_mapped_ = true;
+  KAGENT_TRY_VOID(set_protection(protection));
+  address_ = mapped_begin_ +
+             static_cast<CUdeviceptr>(mapped_bytes_ - round_up(bytes_, kTensorAlignment));
+  return {};
+}
+
+Result<void> DeviceRange::set_protection(Protection protection) {
   CUmemAccessDesc access{};
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = device_;
   access.flags = protection == Protection::read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ
                                                      : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  KAGENT_TRY_VOID(
-      driver_->check(driver_->cuMemSetAccess(mapped_begin_, size, &access, 1), "cuMemSetAccess"));
-  address_ = mapped_begin_ +
-             static_cast<CUdeviceptr>(mapped_bytes_ - round_up(bytes_, kTensorAlignment));
-  return {};
+  return driver_->check(driver_->cuMemSetAccess(mapped_begin_,
+                                                static_cast<std::size_t>(mapped_bytes_), &access, 1),
+                        "cuMemSetAccess");
 }
 
 Result<sys::Fd> DeviceRange::share() const {

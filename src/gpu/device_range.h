@@ -38,6 +38,9 @@ class DeviceRange {
   /// A descriptor for another process; exportable ranges only.
   Result<sys::Fd> share() const;
 
+  /// What kernels of this process may do with it from now on.
+  Result<void> set_protection(Protection protection);
+
   CUdeviceptr address() const { return address_; }
   std::int64_t bytes() const { return bytes_; }
   /// The mapping as a whole: [mapped_begin, mapped_begin + mapped_bytes), whose end is the guard.

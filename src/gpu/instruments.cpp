@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxImageBytes = 16u << 20;
 constexpr unsigned kThreads = 256;
+constexpr std::size_t kCheckedAtOnce = 4096;   // regions in one guard check
 constexpr unsigned kWaves = 8;   // blocks of kThreads on each SM for memory-bound kernels
 
 }  // namespace
@@ -35,6 +36,8 @@ Result<Instruments> Instruments::load(const Driver& driver, const sys::Fd& cubin
   KAGENT_TRY_VOID(find(loaded.check_, "check"));
   KAGENT_TRY_VOID(find(loaded.compare_, "compare"));
   KAGENT_TRY(loaded.sink_, DeviceBuffer::allocate(driver, 16));
+  constexpr std::size_t per_region = sizeof(GuardRegion) + sizeof(std::uint64_t);
+  KAGENT_TRY(loaded.check_table_, DeviceBuffer::allocate(driver, kCheckedAtOnce * per_region));
 
   CUdevice device = 0;
   int multiprocessors = 0;
@@ -108,46 +111,45 @@ Result<void> Instruments::scrub_shared(std::uint32_t word, CUstream stream) cons
 Result<std::vector<std::uint64_t>> Instruments::check(const std::vector<GuardRegion>& regions,
                                                       std::uint32_t canary,
                                                       CUstream stream) const {
-  const std::size_t count = regions.size();
-  std::vector<std::uint64_t> offenders(count);
-  if (count == 0) return offenders;
-  const std::size_t table_bytes = count * sizeof(GuardRegion);
-  const std::size_t result_bytes = count * sizeof(std::uint64_t);
-  KAGENT_TRY(const DeviceBuffer table,
-             DeviceBuffer::allocate(*driver_, static_cast<std::int64_t>(table_bytes)));
-  KAGENT_TRY(const DeviceBuffer results,
-             DeviceBuffer::allocate(*driver_, static_cast<std::int64_t>(result_bytes)));
-  KAGENT_TRY_VOID(driver_->check(
-      driver_->cuMemcpyHtoD(table.address(), regions.data(), table_bytes), "cuMemcpyHtoD"));
-  KAGENT_TRY_VOID(driver_->check(
-      driver_->cuMemsetD8Async(results.address(), 0xff, result_bytes, stream), "cuMemsetD8Async"));
-  CUdeviceptr table_address = table.address();
-  CUdeviceptr result_address = results.address();
-  std::uint32_t region_count = static_cast<std::uint32_t>(count);
-  void* parameters[] = {&table_address, &region_count, &canary, &result_address};
-  const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(count, 65535));
-  KAGENT_TRY_VOID(start(check_, blocks, kThreads, 0, stream, parameters, "guard check"));
-  KAGENT_TRY_VOID(driver_->check(driver_->cuStreamSynchronize(stream), "guard check"));
-  KAGENT_TRY_VOID(driver_->check(
-      driver_->cuMemcpyDtoH(offenders.data(), results.address(), result_bytes), "cuMemcpyDtoH"));
+  std::vector<std::uint64_t> offenders(regions.size());
+  for (std::size_t done = 0; done < regions.size(); done += kCheckedAtOnce) {
+    const std::size_t count = std::min(kCheckedAtOnce, regions.size() - done);
+    KAGENT_TRY_VOID(check_some(&regions[done], count, canary, stream, &offenders[done]));
+  }
   return offenders;
+}
+
+Result<void> Instruments::check_some(const GuardRegion* regions, std::size_t count,
+                                     std::uint32_t canary, CUstream stream,
+                                     std::uint64_t* offenders) const {
+  CUdeviceptr table = check_table_.address();
+  CUdeviceptr results = table + kCheckedAtOnce * sizeof(GuardRegion);
+  const std::size_t result_bytes = count * sizeof(std::uint64_t);
+  KAGENT_TRY_VOID(driver_->check(
+      driver_->cuMemcpyHtoD(table, regions, count * sizeof(GuardRegion)), "guard check"));
+  KAGENT_TRY_VOID(driver_->check(driver_->cuMemsetD8Async(results, 0xff, result_bytes, stream),
+                                 "guard check"));
+  std::uint32_t region_count = static_cast<std::uint32_t>(count);
+  void* parameters[] = {&table, &region_count, &canary, &results};
+  KAGENT_TRY_VOID(start(check_, region_count, kThreads, 0, stream, parameters, "guard check"));
+  KAGENT_TRY_VOID(driver_->check(driver_->cuStreamSynchronize(stream), "guard check"));
+  return driver_->check(driver_->cuMemcpyDtoH(offenders, results, result_bytes), "guard check");
 }
 
 Result<std::int64_t> Instruments::first_difference(CUdeviceptr left, CUdeviceptr right,
                                                    std::int64_t bytes, CUstream stream) const {
   KAGENT_CHECK(bytes % 16 == 0);
-  KAGENT_TRY(const DeviceBuffer result, DeviceBuffer::allocate(*driver_, 8));
-  KAGENT_TRY_VOID(driver_->check(driver_->cuMemsetD8Async(result.address(), 0xff, 8, stream),
+  CUdeviceptr result = check_table_.address();
+  KAGENT_TRY_VOID(driver_->check(driver_->cuMemsetD8Async(result, 0xff, 8, stream),
                                  "cuMemsetD8Async"));
   std::uint64_t count = static_cast<std::uint64_t>(bytes) / 16;
-  CUdeviceptr result_address = result.address();
-  void* parameters[] = {&left, &right, &count, &result_address};
+  void* parameters[] = {&left, &right, &count, &result};
   KAGENT_TRY_VOID(start(compare_, multiprocessors_ * kWaves, kThreads, 0, stream, parameters,
                         "arena comparison"));
   KAGENT_TRY_VOID(driver_->check(driver_->cuStreamSynchronize(stream), "arena comparison"));
   std::uint64_t first = 0;
   KAGENT_TRY_VOID(
-      driver_->check(driver_->cuMemcpyDtoH(&first, result.address(), 8), "cuMemcpyDtoH"));
+      driver_->check(driver_->cuMemcpyDtoH(&first, result, 8), "cuMemcpyDtoH"));
   return first == ~std::uint64_t{0} ? -1 : static_cast<std::int64_t>(first) * 16;
 }
 

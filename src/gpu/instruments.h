@@ -49,9 +49,13 @@ class Instruments {
   Result<void> start(CUfunction function, unsigned blocks, unsigned threads, unsigned shared_bytes,
                      CUstream stream, void** parameters, const char* what) const;
 
+  Result<void> check_some(const GuardRegion* regions, std::size_t count, std::uint32_t canary,
+                          CUstream stream, std::uint64_t* offenders) const;
+
   const Driver* driver_ = nullptr;
   KernelImage image_;
   DeviceBuffer sink_;   // 16 bytes that kernels may write to keep their loads
+  DeviceBuffer check_table_;   // taken beforehand: checks must work on a full card
   unsigned multiprocessors_ = 0;
   unsigned shared_bytes_ = 0;
   CUfunction open_ = nullptr, end_ = nullptr, gate_ = nullptr;
