@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/candidate_book.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "report/evaluation_text.h"
+#include "workspace/freeze.h"
+
+namespace kagent::agent {
+namespace {
+
+/// A noisy measurement may be repeated, but not until chance lets it pass.
+constexpr int kMaxEvaluationsOfNoisy = 3;
+
+bool may_evaluate_again(const Evaluation& evaluation, int evaluations) {
+  return evaluation.score && evaluation.score->noisy && evaluations < kMaxEvaluationsOfNoisy;
+}
+
+toolbox::BestFigures figures_of(const store::BestResult& best) {
+  toolbox::BestFigures figures;
+  figures.number = best.number;
+  if (best.evaluation.score) {
+    figures.speedup_over_eager = best.evaluation.score->speedup_over_eager;
+    figures.speedup_over_compiled = best.evaluation.score->speedup_over_compiled;
+    figures.success = best.evaluation.score->success;
+  }
+  return figures;
+}
+
+}  // namespace
+
+double rank(const Evaluation& evaluation, Baselines over) {
+  if (!evaluation.score) return 0;
+  const double eager = evaluation.score->speedup_over_eager;
+  const double compiled = evaluation.score->speedup_over_compiled;
+  switch (over) {
+    case Baselines::eager: return eager;
+    case Baselines::compile: return compiled;
+    case Baselines::both: break;
+  }
+  if (eager > 0 && compiled > 0) return std::min(eager, compiled);
+  return std::max(eager, compiled);
+}
+
+bool CandidateBook::better_than_best(const Evaluation& evaluation) const {
+  if (!evaluation.verdict.correct) return false;
+  if (!best_) return true;
+  const auto succeeds = [](const Evaluation& e) { return e.score && e.score->success; };
+  if (succeeds(evaluation) != succeeds(best_->evaluation)) return succeeds(evaluation);
+  return rank(evaluation, over_) > rank(best_->evaluation, over_);
+}
+
+bool CandidateBook::target_reached() const {
+  return best_ && best_->evaluation.score && best_->evaluation.score->success;
+}
+
+std::optional<toolbox::BestFigures> CandidateBook::best_figures() const {
+  if (!best_) return std::nullopt;
+  return figures_of(*best_);
+}
+
+Result<std::variant<toolbox::JudgedCandidate, Fault>> CandidateBook::judge() {
+  auto frozen = workspace::freeze(workspace_, folder_.candidates());
+  Result<std::variant<toolbox::JudgedCandidate, Fault>> judged =
+      Error{ErrorKind::internal, "nothing was judged"};
+  if (!frozen) {
+    judged = std::move(frozen).error();
+  } else if (auto* fault = std::get_if<Fault>(&*frozen)) {
+    judged = std::variant<toolbox::JudgedCandidate, Fault>(std::move(*fault));
+  } else {
+    judged = judge_frozen(std::get<Candidate>(*frozen));
+  }
+  failures_ = judged ? 0 : failures_ + 1;
+  failure_ = judged ? std::nullopt : std::optional<Error>(judged.error());
+  return judged;
+}
+
+Result<std::variant<toolbox::JudgedCandidate, Fault>> CandidateBook::judge_frozen(
+    const Candidate& candidate) {
+  toolbox::JudgedCandidate judged;
+  const auto known = entries_.find(candidate.hash);
+  Entry entry;
+  if (known != entries_.end()) {
+    entry = known->second;
+  } else {
+    entry.number = count() + 1;
+  }
+  judged.judged_before =
+      known != entries_.end() && !may_evaluate_again(entry.evaluation, entry.evaluations);
+  if (!judged.judged_before) {
+    KAGENT_TRY_VOID(evaluate(candidate, entry));
+    entries_[candidate.hash] = entry;
+    KAGENT_TRY_VOID(consider(candidate, entry));
+  }
+  judged.number = entry.number;
+  judged.evaluation = entry.evaluation;
+  judged.outcome = report::outcome(entry.evaluation);
+  for (const auto& [path, text] : candidate.files) judged.files.push_back(path);
+  judged.best = best_figures();
+  judged.is_best = best_ && best_->number == entry.number;
+  return std::variant<toolbox::JudgedCandidate, Fault>(std::move(judged));
+}
+
+Result<void> CandidateBook::evaluate(const Candidate& candidate, Entry& entry) {
+  KAGENT_TRY(entry.evaluation, evaluator_.evaluate(candidate));
+  entry.evaluation.candidate = candidate.hash;
+  ++entry.evaluations;
+  // The journal first: it is what a resumed run believes.
+  KAGENT_TRY_VOID(journal_.append(CandidateRecord{turn_, entry.evaluation}));
+  return folder_.keep_evaluation(entry.evaluation);
+}
+
+Result<void> CandidateBook::consider(const Candidate& candidate, const Entry& entry) {
+  if (!better_than_best(entry.evaluation)) return {};
+  KAGENT_TRY_VOID(folder_.keep_best(candidate, entry.evaluation));
+  best_ = store::BestResult{entry.number, entry.evaluation};
+  return {};
+}
+
+Result<void> CandidateBook::restore(const std::vector<CandidateRecord>& records) {
+  for (const CandidateRecord& record : records) {
+    Entry& entry = entries_[record.evaluation.candidate];
+    if (entry.number == 0) entry.number = count();
+    ++entry.evaluations;
+    entry.evaluation = record.evaluation;
+    if (better_than_best(entry.evaluation)) {
+      best_ = store::BestResult{entry.number, entry.evaluation};
+    }
+  }
+  if (!best_) return {};
+  const auto source = folder_.candidates() / best_->evaluation.candidate / "source";
+  KAGENT_TRY(const auto stored, sys::ConfinedFolder::open(source));
+  KAGENT_TRY(const auto frozen, workspace::freeze(stored, folder_.candidates()));
+  const auto* candidate = std::get_if<Candidate>(&frozen);
+  if (candidate == nullptr || candidate->hash != best_->evaluation.candidate) {
+    return Error{ErrorKind::usage, source.string() + ": is not what the trajectory says was judged"};
+  }
+  return folder_.keep_best(*candidate, best_->evaluation);
+}
+
+}  // namespace kagent::agent

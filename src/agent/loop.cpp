@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "toolbox/arguments.h"
+#include "toolbox/feedback.h"
+
+#include <fmt/format.h>
+
+namespace kagent::agent {
+namespace {
+
+using toolbox::failed;
+
+constexpr int kMaxBadTurns = 3;
+constexpr int kMaxSilentTurns = 2;
+constexpr int kMaxJudgeFailures = 3;
+constexpr std::size_t kMaxCallsInATurn = 32;
+
+ToolOutcome malformed(std::string text) {
+  ToolOutcome outcome = failed(std::move(text));
+  outcome.malformed = true;
+  return outcome;
+}
+
+std::string first_line(const std::string& text) {
+  return base::one_line(text.substr(0, text.find('\n')), 160);
+}
+
+}  // namespace
+
+Loop::Loop(LoopParts parts, LoopSettings settings, std::string system, const std::string& opening)
+    : parts_(std::move(parts)), settings_(settings) {
+  request_.system = std::move(system);
+  request_.messages.emplace_back(UserMessage{opening});
+  for (const Tool* tool : parts_.tools) request_.tools.push_back(tool->spec());
+}
+
+void Loop::take_over(const std::vector<Turn>& earlier) {
+  for (const Turn& turn : earlier) {
+    remember(turn);
+    turns_ = turn.number;
+    earlier_seconds_ += turn.seconds;
+    for (std::size_t i = 0; i < turn.results.size() && i < turn.reply.calls.size(); ++i) {
+      stuck_.observe(turn.reply.calls[i], turn.results[i].text);
+    }
+  }
+}
+
+LoopEnd Loop::run() {
+  started_ = parts_.now();
+  Stop stop;
+  while (!stop) {
+    stop = interrupted();
+    if (!stop) stop = success();
+    if (!stop) stop = budget_spent();
+    if (!stop) stop = play_turn();
+  }
+  LoopEnd end{stop->first,    stop->second, std::move(error_), turns_, usage_,
+              seconds_since(started_) + earlier_seconds_, std::move(last_results_)};
+  if (auto written = parts_.journal.append(end.reason, end.explanation); !written && !end.error) {
+    end.error = std::move(written).error();
+  }
+  return end;
+}
+
+Loop::Stop Loop::interrupted() const {
+  if (!parts_.stop_requested()) return {};
+  return std::pair{StopReason::interrupted, std::string("stopped by a signal")};
+}
+
+Loop::Stop Loop::success() const {
+  if (!parts_.book.target_reached() || settings_.after_success == AfterSuccess::keep_going) return {};
+  return std::pair{StopReason::target_reached, std::string("the target is reached")};
+}
+
+Loop::Stop Loop::budget_spent() const {
+  if (turns_ >= settings_.max_turns) {
+    return std::pair{StopReason::turns, fmt::format("{} turns are spent", turns_)};
+  }
+  const std::int64_t tokens = usage_.input_tokens + usage_.output_tokens;
+  if (settings_.max_tokens && tokens >= *settings_.max_tokens) {
+    return std::pair{StopReason::tokens, fmt::format("{} tokens are spent", tokens)};
+  }
+  const double seconds = seconds_since(started_) + earlier_seconds_;
+  if (settings_.max_wall_clock && seconds >= static_cast<double>(settings_.max_wall_clock->count())) {
+    return std::pair{StopReason::wall_clock, fmt::format("{:.0f} s are spent", seconds)};
+  }
+  return {};
+}
+
+Loop::Stop Loop::could_not(const Error& error, StopReason otherwise) {
+  if (error.kind == ErrorKind::interrupted || parts_.stop_requested()) {
+    return std::pair{StopReason::interrupted, std::string("stopped by a signal")};
+  }
+  error_ = error;
+  return std::pair{otherwise, base::one_line(error.message)};
+}
+
+Loop::Stop Loop::play_turn() {
+  const auto start = parts_.now();
+  auto reply = parts_.chat.complete(request_);
+  if (!reply) {
+    return could_not(reply.error(), reply.error().kind == ErrorKind::network
+                                        ? StopReason::network
+                                        : StopReason::environment);
+  }
+  if (reply->end == ReplyEnd::replay_ended) {
+    return std::pair{StopReason::replay_ended, std::string("the recorded conversation has ended")};
+  }
+  Turn turn;
+  turn.number = ++turns_;
+  turn.reply = *std::move(reply);
+  for (std::size_t i = 0; i < turn.reply.calls.size(); ++i) {
+    std::string& id = turn.reply.calls[i].id;
+    if (id.empty()) id = fmt::format("call_{}_{}", turn.number, i + 1);
+  }
+  if (auto begun = parts_.journal.begin(turn.number, turn.reply); !begun) {
+    return could_not(begun.error(), StopReason::environment);
+  }
+  parts_.book.begin_turn(turn.number);
+  Stop stop;
+  if (turn.reply.end == ReplyEnd::refusal) {
+    stop = std::pair{StopReason::refusal, "the model refused: " + first_line(turn.reply.text)};
+  } else {
+    stop = turn.reply.calls.empty() ? no_calls(turn) : run_calls(turn);
+  }
+  turn.seconds = seconds_since(start);
+  remember(turn);
+  if (auto written = parts_.journal.append(turn); !written) {
+    return could_not(written.error(), StopReason::environment);
+  }
+  return stop;
+}
+
+Loop::Stop Loop::run_calls(Turn& turn) {
+  silent_turns_ = 0;
+  Stop stop;
+  bool some_well_formed = false;
+  for (const ToolCall& call : turn.reply.calls) {
+    ToolOutcome outcome;
+    if (!stop) stop = interrupted();
+    if (stop) {
+      // Every call gets a result: a provider refuses a history with an unanswered one.
+      outcome = failed("not run: " + stop->second);
+    } else if (turn.results.size() == kMaxCallsInATurn) {
+      outcome = failed("not run: more than 32 calls in one turn");
+    } else {
+      outcome = run_call(call, turn.reply.end);
+      some_well_formed = some_well_formed || !outcome.malformed;
+      tell(fmt::format("turn {}/{}: {}: {}", turn.number, settings_.max_turns,
+                       base::one_line(call.tool, 40), first_line(outcome.text)));
+      stop = after_call(call, outcome);
+    }
+    turn.results.push_back({call.id, std::move(outcome.text), outcome.is_error});
+  }
+  turn.results.back().text += "\n" + status_line(turn.number);
+  bad_turns_ = some_well_formed ? 0 : bad_turns_ + 1;
+  if (!stop && bad_turns_ >= kMaxBadTurns) {
+    stop = std::pair{StopReason::bad_calls,
+                     fmt::format("{} turns in a row without one well-formed call", bad_turns_)};
+  }
+  return stop;
+}
+
+ToolOutcome Loop::run_call(const ToolCall& call, ReplyEnd end) {
+  const auto tool = std::find_if(parts_.tools.begin(), parts_.tools.end(),
+                                 [&](const Tool* t) { return t->spec().name == call.tool; });
+  if (tool == parts_.tools.end()) {
+    std::vector<std::string> names;
+    for (const ToolSpec& spec : request_.tools) names.push_back(spec.name);
+    return malformed("there is no tool \"" + base::one_line(call.tool, 60) + "\"; there are " +
+                     base::join(names, ", "));
+  }
+  ToolOutcome outcome = (*tool)->run(call.arguments);
+  if (outcome.malformed && end == ReplyEnd::length) {
+    outcome.text = "your reply was cut off at its length limit; write less at once. " + outcome.text;
+  }
+  return outcome;
+}
+
+Loop::Stop Loop::after_call(const ToolCall& call, ToolOutcome& outcome) {
+  if (outcome.finish) return std::pair{StopReason::finished, std::string("the model says it is done")};
+  if (call.tool == "evaluate") {
+    if (Stop stop = judge_failed()) return stop;
+    if (Stop stop = success()) return stop;
+  }
+  switch (stuck_.observe(call, outcome.text)) {
+    case Repetition::none: return {};
+    case Repetition::nudge:
+      outcome.text += "\n[You have made this call three times with the same outcome. Do something "
+                      "different.]";
+      return {};
+    case Repetition::stuck:
+      return std::pair{StopReason::stuck, "the same call of " + base::one_line(call.tool, 40) +
+                                              " had the same outcome six times"};
+  }
+  return {};
+}
+
+Loop::Stop Loop::judge_failed() {
+  const auto& failure = parts_.book.failure();
+  if (!failure) return {};
+  // A worker that died may be there again next time; a missing GPU will not.
+  const bool may_pass = failure->kind == ErrorKind::internal;
+  if (may_pass && parts_.book.failures_in_a_row() < kMaxJudgeFailures) return interrupted();
+  return could_not(*failure, StopReason::environment);
+}
+
+Loop::Stop Loop::no_calls(Turn& turn) {
+  tell(fmt::format("turn {}/{}: no call: {}", turn.number, settings_.max_turns,
+                   first_line(turn.reply.text)));
+  if (++silent_turns_ > kMaxSilentTurns) {
+    return std::pair{StopReason::finished,
+                     fmt::format("{} turns in a row without a call", silent_turns_)};
+  }
+  turn.nudge = turn.reply.end == ReplyEnd::length
+                   ? "Your reply was cut off at its length limit. Write less at once, and call a tool.\n"
+                   : "The target is not reached yet. Go on with a tool call; call finish when you are "
+                     "done.\n";
+  turn.nudge += status_line(turn.number);
+  return {};
+}
+
+std::string Loop::status_line(int turn) const {
+  std::string line = fmt::format("[turn {}/{}", turn, settings_.max_turns);
+  if (const auto best = parts_.book.best_figures()) {
+    line += fmt::format(" · best: candidate #{}, {}", best->number, toolbox::figures(*best));
+  } else {
+    line += " · no correct candidate yet";
+  }
+  line += fmt::format(" · {} evaluated", parts_.book.count());
+  if (settings_.max_wall_clock) {
+    const double left = static_cast<double>(settings_.max_wall_clock->count()) - earlier_seconds_ -
+                        seconds_since(started_);
+    line += fmt::format(" · {:.0f} min left", std::max(0.0, left / 60));
+  }
+  return line + "]";
+}
+
+void Loop::remember(const Turn& turn) {
+  usage_.input_tokens += turn.reply.usage.input_tokens;
+  usage_.cached_tokens += turn.reply.usage.cached_tokens;
+  usage_.output_tokens += turn.reply.usage.output_tokens;
+  request_.messages.emplace_back(turn.reply);
+  if (!turn.results.empty()) request_.messages.emplace_back(ToolMessage{turn.results});
+  if (!turn.nudge.empty()) request_.messages.emplace_back(UserMessage{turn.nudge});
+  last_results_ = turn.results;
+}
+
+double Loop::seconds_since(std::chrono::steady_clock::time_point start) const {
+  return std::chrono::duration<double>(parts_.now() - start).count();
+}
+
+void Loop::tell(const std::string& step) const {
+  if (parts_.on_step) parts_.on_step(step);
+}
+
+}  // namespace kagent::agent
