@@ -22,15 +22,24 @@ std::string difference(const RecordedOutcome& recorded, const RecordedOutcome& r
   return "";
 }
 
+std::size_t replies_in(const ChatRequest& request) {
+  return static_cast<std::size_t>(
+      std::count_if(request.messages.begin(), request.messages.end(), [](const Message& message) {
+        return std::holds_alternative<Reply>(message);
+      }));
+}
+
 }  // namespace
 
 Result<Reply> ReplayClient::complete(const ChatRequest& request) {
+  // By the history, not by a count of our own: a resumed run begins in the middle.
+  next_ = replies_in(request);
   if (!request.messages.empty()) {
     if (const auto* tools = std::get_if<ToolMessage>(&request.messages.back())) {
       compare(tools->results);
     }
   }
-  if (next_ == conversation_.size()) {
+  if (next_ >= conversation_.size()) {
     Reply reply;
     reply.raw = "null";
     reply.end = ReplyEnd::replay_ended;
@@ -41,7 +50,7 @@ Result<Reply> ReplayClient::complete(const ChatRequest& request) {
 }
 
 void ReplayClient::compare(const std::vector<ToolResult>& results) {
-  if (next_ == 0 || compared_ == next_) return;
+  if (next_ == 0 || compared_ == next_ || next_ > conversation_.size()) return;
   compared_ = next_;
   const RecordedTurn& turn = conversation_[next_ - 1];
   for (std::size_t i = 0; i < std::min(results.size(), turn.outcomes.size()); ++i) {

@@ -38,7 +38,7 @@ class ReplayClient : public ChatClient {
   std::string name_;
   Conversation conversation_;
   OnDifference on_difference_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;       // replies given so far
   std::size_t compared_ = 0;   // replies whose results were compared
   int differences_ = 0;
 };

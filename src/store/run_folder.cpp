@@ -77,6 +77,16 @@ Result<void> RunFolder::write_run(wire::Json facts) const {
                                     wire::dump(with_schema(std::move(facts), kRunSchema), 1) + "\n");
 }
 
+Result<void> RunFolder::check_task(const std::string& hash) const {
+  KAGENT_TRY(const std::string text, sys::read_file(run_file(), 1u << 20));
+  KAGENT_TRY(const wire::Json facts, wire::parse_text(text, run_file().string()));
+  const auto task = facts.find("task");
+  if (task == facts.end() || !task->is_object() || task->value("hash", wire::Json()) != hash) {
+    return Error{ErrorKind::usage, path_.string() + ": is a run of another task, or of another text of it"};
+  }
+  return {};
+}
+
 Result<void> RunFolder::keep_evaluation(const Evaluation& evaluation) const {
   const fs::path folder = candidates() / evaluation.candidate;
   KAGENT_TRY_VOID(sys::make_directories(folder));

@@ -38,6 +38,9 @@ class RunFolder {
   /// run.json: settings, versions, device, hashes. `facts` is an object; the schema is added.
   Result<void> write_run(wire::Json facts) const;
 
+  /// An Error of kind usage where this run was of another task (by run.json).
+  Result<void> check_task(const std::string& hash) const;
+
   /// candidates/<hash>/evaluation.json beside the frozen source; the evaluator keeps plan and log there.
   Result<void> keep_evaluation(const Evaluation& evaluation) const;
 

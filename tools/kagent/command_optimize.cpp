@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// kagent optimize TASK: a model edits kernels until the judge says that they are fast enough.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "agent/optimize.h"
+#include "base/text.h"
+#include "commands.h"
+#include "exit_codes.h"
+#include "judge_options.h"
+#include "llm/model_name.h"
+#include "llm/replay_client.h"
+#include "report/evaluation_text.h"
+#include "sys/stop.h"
+#include "tasks/load.h"
+#include "toolbox/sandboxed_shell.h"
+
+#include <fmt/format.h>
+
+namespace kagent::cli {
+namespace {
+
+struct OptimizeOptions {
+  JudgeOptions judge;
+  std::string task;
+  std::string model;
+  std::string out = ".kagent/runs";
+  std::string resume;
+  int max_turns = 200;
+  std::int64_t max_tokens = 0;   // 0: no limit
+  int max_minutes = 0;           // 0: no limit
+  bool keep_going = false;
+};
+
+/// What the figures of this run do not say; the first and the last line of the output.
+std::vector<std::string> warnings(const OptimizeOptions& options) {
+  std::vector<std::string> all{"model " + options.model +
+                               ": a recorded conversation answers, no model is asked"};
+  if (options.judge.settings.backend == Backend::cpu) {
+    all.push_back("CPU backend: its figures say nothing about a GPU");
+  }
+  return all;
+}
+
+/// Facts for people: on stdout beside the table, or out of the way of a JSON object.
+void say(const OptimizeOptions& options, const std::string& line) {
+  if (!options.judge.json) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  } else if (!options.judge.quiet) {
+    fmt::print(stderr, "{}\n", line);
+  }
+}
+
+agent::StepListener steps_to_stderr(bool quiet) {
+  if (quiet) return {};
+  return [](const std::string& step) {
+    end_progress();
+    fmt::print(stderr, "kagent: {}\n", step);
+  };
+}
+
+Result<std::unique_ptr<llm::ReplayClient>> open_model(const OptimizeOptions& options) {
+  KAGENT_TRY(const auto name, llm::parse_model_name(options.model));
+  KAGENT_TRY(auto conversation, llm::read_conversation(name.model));
+  return std::make_unique<llm::ReplayClient>(
+      options.model, std::move(conversation), [](const std::string& difference) {
+        end_progress();
+        fmt::print(stderr, "kagent: differs from the recording: {}\n", difference);
+      });
+}
+
+Result<store::RunFolder> open_folder(const OptimizeOptions& options, const Task& task) {
+  if (options.resume.empty()) {
+    return store::RunFolder::create(options.out, task.name, std::chrono::system_clock::now());
+  }
+  KAGENT_TRY(auto folder, store::RunFolder::open(options.resume));
+  KAGENT_TRY_VOID(folder.check_task(task.hash));
+  return folder;
+}
+
+wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeRequest& request,
+                     const evaluator::Session* session) {
+  wire::Json facts{{"kagent", KAGENT_VERSION},
+                   {"task", {{"name", request.task.name},
+                             {"path", request.task.path.string()},
+                             {"hash", request.task.hash}}},
+                   {"model", options.model},
+                   {"settings", wire::to_json(request.judge)},
+                   {"max_turns", options.max_turns},
+                   {"max_tokens", options.max_tokens},
+                   {"max_minutes", options.max_minutes},
+                   {"keep_going", options.keep_going},
+                   {"sandbox", options.judge.sandbox},
+                   {"warnings", request.warnings}};
+  if (session == nullptr) return facts;
+  facts["device"] = wire::to_json(session->facts().device);
+  facts["versions"] = session->facts().versions;
+  facts["numerics"] = session->facts().numerics;
+  return facts;
+}
+
+Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, const Task& task,
+                                            const JudgeSettings& settings) {
+  agent::OptimizeRequest request;
+  request.task = task;
+  request.judge = settings;
+  request.loop.max_turns = options.max_turns;
+  if (options.max_tokens > 0) request.loop.max_tokens = options.max_tokens;
+  if (options.max_minutes > 0) {
+    request.loop.max_wall_clock = std::chrono::minutes(options.max_minutes);
+  }
+  request.loop.after_success =
+      options.keep_going ? agent::AfterSuccess::keep_going : agent::AfterSuccess::stop;
+  request.warnings = warnings(options);
+  KAGENT_TRY(const auto installation, evaluator::Installation::find());
+  KAGENT_TRY(request.skill,
+             sys::read_file(installation.share / "skills" / wire::word(settings.backend) / "SKILL.md",
+                            1u << 20));
+  return request;
+}
+
+int code_of(const agent::OptimizeEnd& end) {
+  const std::string& outcome = end.result.outcome;
+  if (outcome == "interrupted") return exit_code(Error{ErrorKind::interrupted, ""});
+  if (end.error) return exit_code(*end.error);
+  if (outcome == "success") return kSuccess;
+  if (outcome == "budget_spent") return kBudgetSpent;
+  if (outcome == "noisy") return kNoisy;
+  if (outcome == "refusal") return kNetwork;
+  return kVerdictNegative;
+}
+
+void print_result(const OptimizeOptions& options, const JudgeSettings& settings,
+                  const agent::OptimizeEnd& end) {
+  const store::RunResult& result = end.result;
+  if (options.judge.json) {
+    fmt::print("{}\n", wire::dump(store::to_json(result)));
+    return;
+  }
+  fmt::print("{}: {} ({} turns, {} candidates, {:.1f} s)\n", result.outcome, result.explanation,
+             result.turns, result.candidates, result.seconds);
+  if (result.best) {
+    const Evaluation& best = result.best->evaluation;
+    fmt::print("best: candidate #{} ({}), {}\n", result.best->number, best.candidate.substr(0, 12),
+               report::outcome(best));
+    if (best.measurement) fmt::print("{}", report::score_table(*best.measurement, settings));
+    fmt::print("kept in {}/best\n", result.folder);
+  } else {
+    fmt::print("no correct candidate\n");
+  }
+  fmt::print("{}\n", base::join(result.warnings, ". "));
+}
+
+Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRequest& request,
+                               evaluator::SessionOptions session_options, llm::ReplayClient& model,
+                               const store::RunFolder& folder) {
+  KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
+  session_options.candidates = folder.candidates();
+  session_options.artifacts = evaluator::Artifacts::keep;
+  toolbox::SandboxedShell shell(folder.workspace(), agent::read_only_paths(), session_options.tier);
+  KAGENT_TRY(auto session, evaluator::Session::open(request.task, std::move(session_options)));
+  KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, session.get())));
+  request.device = session->facts().device;
+  KAGENT_TRY(auto end, agent::optimize(request,
+                                       {model, *session, shell,
+                                        [] { return sys::stop_requested() != 0; },
+                                        steps_to_stderr(options.judge.quiet)},
+                                       folder));
+  model.compare(end.last_results);
+  return end;
+}
+
+Result<int> optimize(const OptimizeOptions& options) {
+  KAGENT_TRY(const Task task, tasks::load(options.task));
+  KAGENT_TRY(auto model, open_model(options));
+  KAGENT_TRY(auto session_options, options.judge.session({}));
+  const JudgeSettings settings = session_options.settings;
+  KAGENT_TRY(auto request, make_request(options, task, settings));
+  KAGENT_TRY(const auto folder, open_folder(options, task));
+  say(options, base::join(request.warnings, ". "));
+  say(options, "run folder: " + folder.path().string());
+  auto end = run(options, request, std::move(session_options), *model, folder);
+  end_progress();
+  if (!end) {
+    std::error_code code;
+    if (!std::filesystem::exists(folder.result_file(), code)) {
+      // What the caller is told is why it could not run; that the record failed too adds nothing.
+      (void)agent::record_failure(request, options.model, folder, end.error());
+    }
+    return std::move(end).error();
+  }
+  if (end->error) print_error(*end->error);
+  print_result(options, settings, *end);
+  std::fflush(stdout);
+  return code_of(*end);
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& app, int& exit_code_out) {
+  auto options = std::make_shared<OptimizeOptions>();
+  auto* command = app.add_subcommand("optimize", "let a model write faster kernels for an operator");
+  command->add_option("task", options->task, "the operator: a KernelBench-format file")->required();
+  command->add_option("--model", options->model, "replay/FILE: a recorded conversation")->required();
+  command->add_option("--out", options->out, "where run folders are made (default .kagent/runs)");
+  command->add_option("--resume", options->resume, "go on with this run folder");
+  command->add_option("--max-turns", options->max_turns, "replies of the model (default 200)")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--max-tokens", options->max_tokens, "tokens in and out, over all turns")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--max-minutes", options->max_minutes, "wall clock of the run")
+      ->check(CLI::Range(1, 100000));
+  command->add_flag("--keep-going", options->keep_going, "do not stop at success");
+  options->judge.add_to(*command);
+  command->callback([options, &exit_code_out] {
+    auto code = optimize(*options);
+    end_progress();
+    exit_code_out = code ? *code : report_failure(code.error(), options->judge.json);
+  });
+}
+
+}  // namespace kagent::cli
