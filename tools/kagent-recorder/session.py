@@ -11,7 +11,7 @@ from kagent import LaunchError, TensorMap
 
 
 class RecordingSession:
-    """Implements the interface that kagent/session.py describes."""
+    """Implements the interface that python/kagent/session.py describes."""
 
     def __init__(self, builder, lines, folder, device_record, tunables, device, backend):
         self._builder = builder
@@ -22,6 +22,9 @@ class RecordingSession:
         self.backend = backend
         self.device_record = device_record
         self.tracer = None    # set while prepare or forward is recorded
+
+    def backend_of(self, _source):
+        return self.backend
 
     def declare(self, source, name, options):
         """A handle for a kernel; a fault names the line when its file is not there."""

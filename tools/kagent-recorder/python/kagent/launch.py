@@ -116,7 +116,7 @@ class Kernel:
         return _Launcher(self, config)
 
     def _check(self, config):
-        if self._session.backend == "cpu":
+        if self._session.backend_of(self.source) == "cpu":
             if config.block != (1, 1, 1):
                 raise LaunchError(f"{self.name}: block must be 1 on the CPU; a kernel is called once for each block")
             if config.shared_bytes or config.cluster or config.cooperative or config.programmatic:

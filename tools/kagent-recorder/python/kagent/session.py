@@ -6,7 +6,8 @@ A session has
   launch(handle, config, arguments)            config: LaunchConfig; arguments: checked tensors, numbers, TensorMaps
   tune(name, values) -> value                  one of values
   device_record -> dict                        a DeviceRecord as JSON (docs/protocol.md)
-  backend -> "cuda" | "cpu"                    what decides which limits a launch has
+  backend -> "cuda" | "cpu"                    where tensors live
+  backend_of(source) -> "cuda" | "cpu"         what a kernel is for; decides which limits a launch has
 """
 import contextlib
 
