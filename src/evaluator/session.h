@@ -52,6 +52,11 @@ struct SharedMemory {
   std::vector<sys::Fd> descriptors;      // weights, inputs..., outputs
 };
 
+// What a step came to, or what the candidate did wrong there.
+using Recorded = std::variant<Plan, Fault>;
+using Built = std::variant<BuildResult, Fault>;
+using Measured = std::variant<Measurement, Fault>;
+
 class Session : public Evaluator {
  public:
   /// Starts the workers and opens the task; an Error of kind task_invalid names its line.
@@ -65,7 +70,7 @@ class Session : public Evaluator {
   Result<Evaluation> evaluate(const Candidate& candidate) override;
 
   /// The plan alone.
-  Result<std::variant<Plan, Fault>> record(const Candidate& candidate);
+  Result<Recorded> record(const Candidate& candidate);
 
   /// Eager and torch.compile alone, in the same rounds.
   Result<Measurement> measure_baselines();
@@ -87,15 +92,14 @@ class Session : public Evaluator {
   Result<void> compile_baselines();
   Result<sys::Fd> build_instruments();
 
-  Result<std::variant<BuildResult, Fault>> build(const Candidate& candidate, const Plan& plan,
-                                                 std::vector<sys::Fd>& images);
+  Result<Built> build(const Candidate& candidate, const Plan& plan, std::vector<sys::Fd>& images);
   Result<std::optional<Fault>> load(RunnerChild& child, const Plan& plan, const BuildResult& build,
                                     const std::vector<sys::Fd>& images, bool diagnostic);
   Result<std::optional<Fault>> run_trials(RunnerChild& child, Verdict& verdict);
   Result<std::optional<Fault>> run_trial(RunnerChild& child, int number, Trial& trial);
   Result<Fault> diagnose(const Plan& plan, const BuildResult& build,
                          const std::vector<sys::Fd>& images, Fault fault, int set);
-  Result<std::variant<Measurement, Fault>> measure(RunnerChild* child);
+  Result<Measured> measure(RunnerChild* child);
   void tell(const std::string& phase) const;
   Error in_task(Error error) const;
 
@@ -114,7 +118,8 @@ class Session : public Evaluator {
   bool compiled_ = false;
   std::vector<std::string> arms_;       // "eager", "compiled": those that work
   std::vector<std::string> baseline_notes_;
-  int last_set_ = 0;
+  int last_set_ = 0;                    // input set of the last run or timed call
+  double prepare_us_ = 0;
 };
 
 }  // namespace kagent::evaluator

@@ -58,7 +58,7 @@ Evaluation failed(Evaluation evaluation, Fault fault) {
 
 }  // namespace
 
-Result<std::variant<Plan, Fault>> Session::record(const Candidate& candidate) {
+Result<Recorded> Session::record(const Candidate& candidate) {
   tell("record");
   const auto seen = candidates_mount(options_.candidates, options_.tier).theirs /
                     candidate.folder.lexically_relative(options_.candidates);
@@ -78,9 +78,9 @@ Result<std::variant<Plan, Fault>> Session::record(const Candidate& candidate) {
     fault.kind = breakdown->kind == BreakdownKind::timeout ? FaultKind::timeout : FaultKind::crash;
     fault.message = "model_new.py could not be recorded: " + breakdown->message;
     fault.at = {"model_new.py", 0};
-    return fault;
+    return Recorded(std::move(fault));
   }
-  if (auto* fault = std::get_if<Fault>(&outcome)) return std::move(*fault);
+  if (auto* fault = std::get_if<Fault>(&outcome)) return Recorded(std::move(*fault));
   KAGENT_TRY(const Answer answer, expect_answer(std::move(outcome)));
   auto plan = wire::parse<Plan>(answer.ok.value("plan", wire::Json()));
   if (!plan) {
@@ -89,24 +89,23 @@ Result<std::variant<Plan, Fault>> Session::record(const Candidate& candidate) {
     fault.kind = FaultKind::tampering;
     fault.message = "the recorded plan is not well formed: " + plan.error().message;
     fault.at = {"model_new.py", 0};
-    return fault;
+    return Recorded(std::move(fault));
   }
   if (plan->backend != options_.settings.backend) {
     Fault fault;
     fault.kind = FaultKind::tampering;
     fault.message = "the recorded plan is for another backend";
-    return fault;
+    return Recorded(std::move(fault));
   }
   if (options_.artifacts == Artifacts::keep) {
     KAGENT_TRY_VOID(sys::write_file_atomically(candidate.folder.parent_path() / "plan.json",
                                                wire::dump(answer.ok.at("plan"), 1)));
   }
-  return std::move(*plan);
+  return Recorded(std::move(*plan));
 }
 
-Result<std::variant<BuildResult, Fault>> Session::build(const Candidate& candidate,
-                                                        const Plan& plan,
-                                                        std::vector<sys::Fd>& images) {
+Result<Built> Session::build(const Candidate& candidate, const Plan& plan,
+                             std::vector<sys::Fd>& images) {
   tell("build");
   wire::Json sources = wire::Json::object();
   for (const auto& [path, text] : candidate.files) {
@@ -139,11 +138,11 @@ Result<std::variant<BuildResult, Fault>> Session::build(const Candidate& candida
     Fault fault;
     fault.kind = FaultKind::build_failed;
     fault.message = "the compiler did not survive the kernels: " + breakdown->message;
-    return fault;
+    return Built(std::move(fault));
   }
   if (auto* fault = std::get_if<Fault>(&outcome)) {
     KAGENT_TRY_VOID(keep_log(fault->detail));
-    return std::move(*fault);
+    return Built(std::move(*fault));
   }
   KAGENT_TRY(Answer answer, expect_answer(std::move(outcome)));
   KAGENT_TRY(BuildResult result, wire::parse<BuildResult>(answer.ok.value("build", wire::Json())));
@@ -154,7 +153,7 @@ Result<std::variant<BuildResult, Fault>> Session::build(const Candidate& candida
   for (const auto& unit : result.units) log += unit.source + "\n" + unit.log + "\n";
   KAGENT_TRY_VOID(keep_log(log));
   images = std::move(answer.descriptors);
-  return result;
+  return Built(std::move(result));
 }
 
 Result<std::optional<Fault>> Session::load(RunnerChild& child, const Plan& plan,
@@ -181,6 +180,7 @@ Result<std::optional<Fault>> Session::load(RunnerChild& child, const Plan& plan,
                          : child.ask({{"type", "prepare"}}, {}, kRunTimeout);
     if (auto* fault = std::get_if<Fault>(&outcome)) return std::optional(std::move(*fault));
     if (auto* error = std::get_if<Error>(&outcome)) return std::move(*error);
+    if (!first) prepare_us_ = number_field(std::get<Answer>(outcome).ok, "prepare_us");
   }
   return std::optional<Fault>();
 }
@@ -200,8 +200,8 @@ Result<std::optional<Fault>> Session::run_trial(RunnerChild& child, int number, 
   KAGENT_TRY(const Answer compared, expect_answer(reference_->ask(
                                         {{"type", "compare"}, {"set", last_set_}}, {}, kTrialTimeout)));
   trial.passed = compared.ok.value("passed", false);
-  trial.max_error = wire::number_or(compared.ok, "max_error", 0);
-  trial.error_ratio = wire::number_or(compared.ok, "error_ratio", 0);
+  trial.max_error = number_field(compared.ok, "max_error");
+  trial.error_ratio = number_field(compared.ok, "error_ratio");
   if (trial.passed) return std::optional<Fault>();
   KAGENT_TRY(Fault fault, wire::parse<Fault>(compared.ok.value("fault", wire::Json())));
   return std::optional(std::move(fault));
@@ -278,6 +278,7 @@ Result<Evaluation> Session::evaluate(const Candidate& candidate) {
   if (auto* late = std::get_if<Fault>(&measured)) return failed(std::move(evaluation), *late);
   evaluation.verdict.correct = true;
   evaluation.measurement = std::get<Measurement>(std::move(measured));
+  evaluation.measurement->prepare_us = prepare_us_;
   evaluation.score = scoring::score(evaluation.verdict, evaluation.measurement, options_.settings);
   if (evaluation.score->noisy) evaluation.verdict.labels.emplace_back("noisy");
   return evaluation;

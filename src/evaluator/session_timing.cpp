@@ -81,7 +81,7 @@ static Samples time_arm(Worker& reference, RunnerChild* child, Backend backend,
   return parse_samples(std::get<Answer>(outcome).ok, 1, notes);
 }
 
-Result<std::variant<Measurement, Fault>> Session::measure(RunnerChild* child) {
+Result<Measured> Session::measure(RunnerChild* child) {
   KAGENT_TRY_VOID(compile_baselines());
   const Backend backend = options_.settings.backend;
   const int sets = static_cast<int>(memory_->inputs.size());
@@ -93,7 +93,7 @@ Result<std::variant<Measurement, Fault>> Session::measure(RunnerChild* child) {
     for (const auto& arm : round_order(arms_, child != nullptr, std::max(number, 0))) {
       auto timed = time_arm(*reference_, child, backend, arm, (number + kWarmRounds) % sets, notes);
       if (auto* error = std::get_if<Error>(&timed)) return std::move(*error);
-      if (auto* fault = std::get_if<Fault>(&timed)) return std::variant<Measurement, Fault>(std::move(*fault));
+      if (auto* fault = std::get_if<Fault>(&timed)) return Measured(std::move(*fault));
       auto& into = arm == kCandidate ? round.candidate : arm == "eager" ? round.eager : round.compiled;
       const auto& samples = std::get<std::vector<Sample>>(timed);
       into.insert(into.end(), samples.begin(), samples.end());
@@ -109,13 +109,13 @@ Result<std::variant<Measurement, Fault>> Session::measure(RunnerChild* child) {
     if (!compared.ok.value("passed", false)) {
       KAGENT_TRY(Fault fault, wire::parse<Fault>(compared.ok.value("fault", wire::Json())));
       fault.message = "right in the trials, wrong while timed: " + fault.message;
-      return std::variant<Measurement, Fault>(std::move(fault));
+      return Measured(std::move(fault));
     }
   }
   Measurement measurement = scoring::summarise(rounds);
   measurement.clock = backend == Backend::cpu ? "wall clock from outside" : "cupti gpu_span";
   measurement.notes = std::move(notes);
-  return std::variant<Measurement, Fault>(std::move(measurement));
+  return Measured(std::move(measurement));
 }
 
 Result<Measurement> Session::measure_baselines() {

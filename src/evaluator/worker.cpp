@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluator/worker.h"
 
-#include <algorithm>
+#include <limits>
 
 #include "base/text.h"
 #include "sys/stop.h"
@@ -30,6 +30,14 @@ Error task_invalid(const nlohmann::json& body) {
 }
 
 }  // namespace
+
+double number_field(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return 0;
+  if (found->is_number()) return found->get<double>();
+  return *found == "inf" ? std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
+}
 
 Outcome read_outcome(const std::string& who, wire::Frame frame) {
   const auto& body = frame.body;

@@ -37,6 +37,10 @@ struct Breakdown {
 
 using Outcome = std::variant<Answer, Fault, Error, Breakdown>;
 
+/// A number that a worker sent, spelled as docs/protocol.md has it ("inf" and "nan" are text);
+/// 0 where there is none.
+double number_field(const nlohmann::json& object, const char* name);
+
 /// What a frame from a worker means; hostile.
 Outcome read_outcome(const std::string& who, wire::Frame frame);
 
