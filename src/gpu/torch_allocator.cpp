@@ -169,6 +169,8 @@ Result<void> install_torch_allocator(BlockPool& pool, int device_index) {
       new std::shared_ptr<CUDAAllocator>(std::make_shared<PoolAllocator>(pool, device_index));
   try {
     torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator(*allocator);
+    // Torch itself goes by the line above; this is for what asks c10 by device type.
+    c10::SetAllocator(c10::DeviceType::CUDA, allocator->get());
   } catch (const c10::Error& error) {
     return Error{ErrorKind::internal, std::string("torch's allocator cannot be replaced: ") +
                                           error.what_without_backtrace()};
