@@ -66,6 +66,10 @@ class Backend {
   /// Canaries of every block handed out since poison_allocations(); Fault out_of_bounds where one
   /// was overwritten. Synchronises.
   virtual std::optional<Fault> check_guards() = 0;
+
+  /// Weights, constants and what prepare made are read-only from now on, where that is cheap
+  /// (pitfall 11): whole blocks that were handed out since poison_allocations().
+  virtual void protect(const std::vector<at::Tensor>& tensors) { static_cast<void>(tensors); }
 };
 
 }  // namespace kagent::plan
