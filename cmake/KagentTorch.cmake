@@ -36,6 +36,7 @@ list(GET torch_paths 1 KAGENT_TORCH_VERSION)
 list(GET torch_paths 2 KAGENT_NVIDIA_DIR)   # …/site-packages/nvidia/cu13, or empty
 list(GET torch_paths 3 KAGENT_TRITON_INCLUDE)
 list(GET torch_paths 4 KAGENT_TORCH_CXX11_ABI)
+list(SUBLIST torch_paths 5 -1 extra_includes)   # CCCL and crt, where setup had to add them
 
 # --- CUDA headers: the wheels first, so that CUPTI's structs match the library that torch loads (pitfall 24) ---
 set(cuda_includes "")
@@ -55,6 +56,7 @@ if(NOT KAGENT_WHEELS_ONLY)
     list(APPEND cuda_libraries ${toolkit}/lib64)
   endif()
 endif()
+list(APPEND cuda_includes ${extra_includes})
 if(KAGENT_TRITON_INCLUDE)
   list(APPEND cuda_includes ${KAGENT_TRITON_INCLUDE})   # carries crt/, which the runtime wheel lacks
 endif()
