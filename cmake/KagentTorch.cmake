@@ -36,7 +36,8 @@ list(GET torch_paths 1 KAGENT_TORCH_VERSION)
 list(GET torch_paths 2 KAGENT_NVIDIA_DIR)   # …/site-packages/nvidia/cu13, or empty
 list(GET torch_paths 3 KAGENT_TRITON_INCLUDE)
 list(GET torch_paths 4 KAGENT_TORCH_CXX11_ABI)
-list(SUBLIST torch_paths 5 -1 extra_includes)   # CCCL and crt, where setup had to add them
+set(extra_includes ${torch_paths})   # what is left: CCCL and crt, where setup had to add them
+list(REMOVE_AT extra_includes 0 1 2 3 4)
 
 # --- CUDA headers: the wheels first, so that CUPTI's structs match the library that torch loads (pitfall 24) ---
 set(cuda_includes "")
