@@ -46,12 +46,13 @@ std::optional<LaunchShape> shape_of(const LaunchStep& step) {
 Result<std::optional<Fault>> CandidateKernels::load(const BuildResult& build,
                                                     const std::vector<std::string>& images) {
   KAGENT_CHECK(images.size() == build.units.size());
+  const std::size_t first_image = images_.size();
   for (std::size_t i = 0; i < images.size(); ++i) {
     KAGENT_TRY(std::optional<Fault> fault, load_image(build.units[i], images[i]));
     if (fault) return fault;
   }
   for (const KernelBuild& kernel : build.kernels) {
-    KAGENT_TRY(std::optional<Fault> fault, find_kernel(kernel));
+    KAGENT_TRY(std::optional<Fault> fault, find_kernel(kernel, first_image));
     if (fault) return fault;
   }
   return std::optional<Fault>();
@@ -77,12 +78,14 @@ Result<std::optional<Fault>> CandidateKernels::load_image(const BuildUnit& unit,
   return std::optional<Fault>();
 }
 
-Result<std::optional<Fault>> CandidateKernels::find_kernel(const KernelBuild& build) {
-  if (build.unit < 0 || static_cast<std::size_t>(build.unit) >= images_.size()) {
+Result<std::optional<Fault>> CandidateKernels::find_kernel(const KernelBuild& build,
+                                                            std::size_t first_image) {
+  const std::size_t image = first_image + static_cast<std::size_t>(build.unit);
+  if (build.unit < 0 || image >= images_.size()) {
     return Error{ErrorKind::internal, "kernel " + build.entry + " has no unit"};
   }
   Kernel kernel;
-  auto function = images_[static_cast<std::size_t>(build.unit)].function(build.entry);
+  auto function = images_[image].function(build.entry);
   if (!function) {
     return std::optional<Fault>(
         fault_of(FaultKind::build_failed, "kernel " + build.entry + " cannot be brought onto the "

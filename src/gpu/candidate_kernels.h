@@ -46,7 +46,7 @@ class CandidateKernels {
   };
 
   Result<std::optional<Fault>> load_image(const BuildUnit& unit, const std::string& bytes);
-  Result<std::optional<Fault>> find_kernel(const KernelBuild& kernel);
+  Result<std::optional<Fault>> find_kernel(const KernelBuild& kernel, std::size_t first_image);
   std::optional<Fault> allow(Kernel& kernel, const LaunchStep& step, const LaunchShape& shape);
 
   const Driver& driver_;
