@@ -16,6 +16,8 @@ namespace kagent::policy {
 /// settings.allow_ops: groups ("gemm", "conv"), overloads ("aten::_softmax"), "none", "any".
 Result<void> check_allow_ops(const std::vector<std::string>& allow_ops);
 
+enum class Section { prepare, forward };
+
 class AllowedOperators {
  public:
   /// Of a list that passed check_allow_ops; unknown names allow nothing.
@@ -23,6 +25,9 @@ class AllowedOperators {
 
   bool in_forward(const base::OperatorRow& row) const;
   bool in_prepare(const base::OperatorRow& row) const { return row.in_prepare || in_forward(row); }
+  bool in(Section section, const base::OperatorRow& row) const {
+    return section == Section::prepare ? in_prepare(row) : in_forward(row);
+  }
   bool everything() const { return names_.count("any") > 0; }
   /// Allowed only because it was asked for beyond the default, so that records should say so.
   bool needs_label(const base::OperatorRow& row) const;

@@ -9,7 +9,7 @@
 namespace kagent::policy {
 namespace {
 
-enum class Section { prepare, forward };
+constexpr std::size_t kMaxSuggestedOverloads = 6;
 
 bool launches_anything(const std::vector<Step>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
@@ -41,13 +41,38 @@ Fault not_in_table(const Step& step, const OperatorStep& op) {
                    "write it in a kernel, or judge the file as it is with --runtime python");
 }
 
-Fault not_allowed(const Step& step, const OperatorStep& op, Section section) {
+/// Overloads of a section that the policy does not allow, each once, in the order of their use.
+std::vector<std::string> overloads_to_allow(const std::vector<Step>& steps, Section section,
+                                            const AllowedOperators& allowed) {
+  std::vector<std::string> missing;
+  for (const Step& step : steps) {
+    const auto* op = std::get_if<OperatorStep>(&step.action);
+    const auto* row = op != nullptr ? base::find_operator(op->overload) : nullptr;
+    if (row == nullptr || allowed.in(section, *row)) continue;
+    if (std::find(missing.begin(), missing.end(), op->overload) == missing.end()) {
+      missing.push_back(op->overload);
+    }
+  }
+  return missing;
+}
+
+/// A value for --allow-ops that would do: what is allowed now and what is missing, since the option
+/// replaces its default.
+std::string allow_ops_that_would_do(const JudgeSettings& settings, std::vector<std::string> missing) {
+  if (missing.size() > kMaxSuggestedOverloads) return "any";
+  std::vector<std::string> names = settings.allow_ops;
+  if (names == std::vector<std::string>{"none"}) names.clear();
+  names.insert(names.end(), missing.begin(), missing.end());
+  return base::join(names, ",");
+}
+
+Fault not_allowed(const Step& step, const OperatorStep& op, Section section,
+                  const std::string& allow_ops) {
   const bool prepare = section == Section::prepare;
   return forbidden(step,
                    shown_name(op) + " cannot be replayed " + (prepare ? "in prepare " : "") +
                        "under this policy",
-                   "write it in a kernel, allow it with --allow-ops " +
-                       base::one_line(op.overload, 120) +
+                   "write it in a kernel, allow it with --allow-ops " + allow_ops +
                        " (labelled), or judge the file as it is with --runtime python");
 }
 
@@ -90,14 +115,16 @@ std::string broken_rule(const OperatorStep& step, const base::OperatorRow& row) 
 }
 
 std::optional<Fault> check_section(const std::vector<Step>& steps, Section section,
-                                   const AllowedOperators& allowed) {
+                                   const AllowedOperators& allowed, const JudgeSettings& settings) {
   for (const Step& step : steps) {
     const auto* op = std::get_if<OperatorStep>(&step.action);
     if (op == nullptr) continue;
     const base::OperatorRow* row = base::find_operator(op->overload);
     if (row == nullptr) return not_in_table(step, *op);
-    const bool ok = section == Section::prepare ? allowed.in_prepare(*row) : allowed.in_forward(*row);
-    if (!ok) return not_allowed(step, *op, section);
+    if (!allowed.in(section, *row)) {
+      return not_allowed(step, *op, section,
+                         allow_ops_that_would_do(settings, overloads_to_allow(steps, section, allowed)));
+    }
     if (const std::string problem = broken_rule(*op, *row); !problem.empty()) {
       return forbidden(step, shown_name(*op) + " " + problem + ", which cannot be replayed",
                        "leave that out, or judge the file as it is with --runtime python");
@@ -110,8 +137,8 @@ std::optional<Fault> check_section(const std::vector<Step>& steps, Section secti
 
 std::optional<Fault> check_operators(const Plan& plan, const JudgeSettings& settings) {
   const AllowedOperators allowed(settings.allow_ops);
-  if (auto fault = check_section(plan.prepare, Section::prepare, allowed)) return fault;
-  if (auto fault = check_section(plan.forward, Section::forward, allowed)) return fault;
+  if (auto fault = check_section(plan.prepare, Section::prepare, allowed, settings)) return fault;
+  if (auto fault = check_section(plan.forward, Section::forward, allowed, settings)) return fault;
   if (allowed.everything() || launches_anything(plan.forward)) return std::nullopt;
   Fault fault;
   fault.kind = FaultKind::no_custom_kernel;

@@ -91,9 +91,24 @@ TEST(CheckOperators, SaysWhereAndWhatToDo) {
   EXPECT_EQ(fault->kind, FaultKind::forbidden_op);
   EXPECT_EQ(fault->message, "torch.softmax cannot be replayed under this policy");
   EXPECT_EQ(fault->hint,
-            "write it in a kernel, allow it with --allow-ops aten::_softmax (labelled), or judge the file as it is "
-            "with --runtime python");
+            "write it in a kernel, allow it with --allow-ops gemm,conv,aten::_softmax (labelled), or judge the file as "
+            "it is with --runtime python");
   EXPECT_EQ(fault->at, (SourceLine{"model_new.py", 14}));
+}
+
+TEST(CheckOperators, NamesEverythingThatWouldHaveToBeAllowed) {
+  const auto hint = [](std::vector<Step> steps, const Names& allow_ops) {
+    steps.push_back(launch());
+    return check_operators(plan_of(std::move(steps)), allowing(allow_ops))->hint;
+  };
+  EXPECT_NE(hint({op("aten::mul.Scalar"), op("aten::relu"), op("aten::relu"), op("aten::t")}, {"none"})
+                .find("--allow-ops aten::mul.Scalar,aten::relu (labelled)"),
+            std::string::npos);
+  std::vector<Step> many;
+  for (const char* name : {"exp", "log", "sin", "cos", "tan", "erf", "abs"}) {
+    many.push_back(op(std::string("aten::") + name));
+  }
+  EXPECT_NE(hint(many, {"gemm"}).find("--allow-ops any (labelled)"), std::string::npos);
 }
 
 TEST(CheckOperators, EscapesHostileNames) {
