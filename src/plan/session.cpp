@@ -96,6 +96,7 @@ Outcome Session::load(wire::Frame frame) {
   KAGENT_PASS(interpreter->compile());
   backend_->poison_allocations(kPreparePoison);
   KAGENT_PASS(interpreter->bind_weights(weights_));
+  for (const NamedTensors& set : inputs_) KAGENT_TRY_VOID(interpreter->bind_inputs(set));
   KAGENT_PASS_FAULT(backend_->synchronize());
   interpreter_ = std::move(interpreter);
   return std::nullopt;
@@ -207,7 +208,10 @@ Outcome Session::time(const wire::Json& body, wire::Json& ok) {
   std::vector<std::string> notes;
   auto measured = program_.time(*backend_, static_cast<int>(samples), before, call, notes);
   KAGENT_PASS(std::move(outcome));
-  if (!measured) return std::move(measured).error();
+  if (!measured) {
+    KAGENT_PASS_FAULT(backend_->synchronize());   // a kernel may have crashed while it was timed
+    return std::move(measured).error();
+  }
   ok["samples"] = wire::Json::array();
   for (const Sample& sample : *measured) ok["samples"].push_back(wire::to_json(sample));
   ok["notes"] = notes;
