@@ -89,6 +89,25 @@ class Constructors(RecorderTest):
             self.assert_fault(fault, "unsupported", words)
             self.assertIn("prepare", fault["hint"])
 
+    def test_parameters_that_are_out_of_reach(self):
+        for backend in ("cpu", "cuda"):
+            fault = self.fault('''
+                class ModelNew(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.parts = [nn.Linear(8, 8)]
+
+                    def forward(self, x):
+                        return self.parts[0](x)
+                ''', backend=backend)
+            self.assertEqual("unsupported", fault["kind"], fault)
+            self.assertTrue("nn.ModuleList" in fault["hint"] or "on the CPU" in fault["message"], fault)
+
+    def test_programs(self):
+        fault = self.fault("import subprocess; subprocess.run(['nvcc'])")
+        self.assert_fault(fault, "crash", "model_new.py raised PermissionError", "subprocess.run")
+        self.assertIn("kernels/", fault["hint"])
+
     def test_constants_that_are_too_large(self):
         fault = self.fault(self.MODEL.format("self.w = torch.zeros(5000, 4000)"), inputs=[tensor([5000, 1])])
         self.assert_fault(fault, "unsupported", "more than 64 MiB", "return x + self.w")

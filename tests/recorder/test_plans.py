@@ -149,6 +149,24 @@ class Weights(RecorderTest):
         paths = [plan["values"][argument["tensor"]].get("path") for argument in plan["forward"][-1]["args"]]
         self.assertEqual([None, None, "hidden", *(entry["path"] for entry in weights)], paths)
 
+    def test_a_large_constructor_costs_nothing(self):
+        start = time.monotonic()
+        plan = self.plan('''
+            class ModelNew(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.line = nn.Linear(20000, 20000, bias=False)
+                    nn.init.orthogonal_(self.line.weight)
+                    nn.init.trunc_normal_(self.line.weight)
+                    self.line.weight.data.normal_(0, 0.02)
+                    self.rates = [x.item() for x in torch.linspace(0, 0.1, 5)]
+
+                def forward(self, x):
+                    return self.line(x) * self.rates[4]
+            ''', inputs=[tensor([2, 20000])], weights=[weight("line.weight", [20000, 20000])])
+        self.assertEqual(["aten::t", "aten::mm", "aten::mul.Tensor"], names(plan))
+        self.assertLess(time.monotonic() - start, 5)
+
     def test_tied_weights_have_one_value(self):
         plan = self.plan('''
             class ModelNew(nn.Module):

@@ -5,6 +5,7 @@ Values of weights do not matter here, since the reference's are used later; a co
 lose tables and masks that it computes. Random fills leave NaN (in small tensors), so that a constant that was
 drawn at random, or computed from weights, can be told from an honest one.
 """
+import contextlib
 import importlib.util
 import os
 import sys
@@ -41,8 +42,8 @@ def _make(maker):
 
 
 def _replacements():
-    table = {getattr(torch.nn.init, name): _fill for name in _INIT_FILLS}
-    table.update({getattr(torch.Tensor, name): _fill for name in _TENSOR_FILLS})
+    table = {getattr(torch.Tensor, name): _fill for name in _TENSOR_FILLS}
+    table.update({getattr(torch.nn.init, name): _fill for name in _INIT_FILLS})
     table[torch.rand] = table[torch.randn] = _make(torch.empty)
     table[torch.rand_like] = table[torch.randn_like] = _make(torch.empty_like)
     return table
@@ -69,6 +70,20 @@ class ConstructorMode(TorchFunctionMode):
         return self._table.get(function, function)(*args, **kwargs)
 
 
+@contextlib.contextmanager
+def _cheap():
+    """ConstructorMode, and torch.nn.init without its work: not all of its functions can be seen by a mode."""
+    originals = {name: getattr(torch.nn.init, name) for name in _INIT_FILLS}
+    for name in originals:
+        setattr(torch.nn.init, name, _fill)
+    try:
+        with ConstructorMode():
+            yield
+    finally:
+        for name, original in originals.items():
+            setattr(torch.nn.init, name, original)
+
+
 def _names_gpu(value):
     if isinstance(value, str):
         return value.startswith("cuda")
@@ -83,7 +98,7 @@ def load_module(folder):
     specification = importlib.util.spec_from_file_location(MODULE_NAME, path)
     module = importlib.util.module_from_spec(specification)
     sys.modules[MODULE_NAME] = module
-    with ConstructorMode():
+    with _cheap():
         specification.loader.exec_module(module)
     return module
 
@@ -97,6 +112,6 @@ def construct(module, init_arguments, mode):
     if not (isinstance(model_class, type) and issubclass(model_class, torch.nn.Module)):
         raise CandidateFault("unsupported", "ModelNew is not a subclass of torch.nn.Module",
                              "class ModelNew(torch.nn.Module)", ("model_new.py", 1))
-    with ConstructorMode():
+    with _cheap():
         model = model_class(*init_arguments)
     return model.train(mode == "train")

@@ -119,9 +119,15 @@ def fault_of(error, lines, phase):
             "make tensors on the CPU in __init__ (kagent moves them) and with device=x.device in forward", at, detail)
     if isinstance(error, LaunchError):
         return make_fault("bad_launch", text, "", at, detail)
+    if "active drivers" in text or name in ("TritonError", "CompilationError"):
+        return make_fault("unsupported", f"{phase} uses Triton, which cannot be recorded: {text}",
+                          "write the kernel in CUDA C++ under kernels/", at, detail)
     hint = ""
     if isinstance(error, RecursionError):
         hint = "it calls itself without end"
+    if isinstance(error, PermissionError):
+        hint = "programs, processes, sockets and signals are not there while a candidate is recorded; " \
+               "device code belongs into kernels/, for kagent.kernel"
     if isinstance(error, SystemExit):
         return make_fault("crash", f"{phase} called exit({error.code!r})", "", at, detail)
     return make_fault("crash", f"{phase} raised {name}: {text}" if text else f"{phase} raised {name}", hint, at, detail)

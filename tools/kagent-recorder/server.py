@@ -39,11 +39,19 @@ def _answer(request):
         return {"ok": {"pid": os.getpid(), "torch": str(torch.__version__)}}
     if kind == "record":
         _check_record(request)
-        threads = len(os.listdir("/proc/self/task"))
-        if threads != 1:   # a child would inherit locks that nobody releases
-            print(f"kagent-recorder: {threads} threads before a fork", file=sys.stderr)
+        _warn_of_threads()
         return record_in_child(request)
     raise BadRequest(f"unknown request {kind!r}")
+
+
+def _warn_of_threads():
+    """A child forked beside other threads inherits locks that nobody releases."""
+    try:
+        threads = len(os.listdir("/proc/self/task"))
+    except OSError:
+        return
+    if threads != 1:
+        print(f"kagent-recorder: {threads} threads before a fork", file=sys.stderr)
 
 
 def _check_record(request):

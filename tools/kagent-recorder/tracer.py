@@ -127,6 +127,9 @@ class PlanTracer(TorchDispatchMode):
         known = self._constants.get(id(real))
         if known is not None and known[0] == real._version:
             return known[1]
+        if isinstance(real, torch.nn.Parameter):
+            raise self._fault("unsupported", "a parameter that is no attribute of ModelNew or its submodules is used",
+                              "make it an attribute, or use nn.ModuleList and nn.ParameterList")
         with _disable_current_modes():
             frozen = real.detach().clone(memory_format=torch.contiguous_format)
             with self._fake_mode:
