@@ -2,6 +2,8 @@
 #include "cpu/kernel_image.h"
 
 #include <cfenv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <dlfcn.h>
@@ -12,6 +14,14 @@ namespace {
 std::string loader_message() {
   const char* message = ::dlerror();
   return message != nullptr ? message : "unknown error of the dynamic loader";
+}
+
+/// A regular file by its own name, so that debuggers find its symbols; a memory file by descriptor.
+std::string image_path(const sys::Fd& image) {
+  const std::string link = "/proc/self/fd/" + std::to_string(image.get());
+  std::error_code code;
+  const std::filesystem::path file = std::filesystem::read_symlink(link, code);
+  return !code && std::filesystem::equivalent(file, link, code) ? file.string() : link;
 }
 
 }  // namespace
@@ -27,8 +37,7 @@ KernelImage::~KernelImage() {
 Result<KernelImage> KernelImage::load(const sys::Fd& image, const std::string& source) {
   std::fenv_t modes;
   std::fegetenv(&modes);
-  const std::string path = "/proc/self/fd/" + std::to_string(image.get());
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = ::dlopen(image_path(image).c_str(), RTLD_NOW | RTLD_LOCAL);
   std::fesetenv(&modes);
   if (handle == nullptr) {
     return Error{ErrorKind::environment, "cannot load what was built from " + source + ": " +

@@ -25,7 +25,6 @@ void set(const NumericsInForce& wanted) {
   at::Context& context = at::globalContext();
   context.setAllowTF32CuBLAS(wanted.matmul_tf32);
   context.setAllowTF32CuDNN(wanted.cudnn_conv_tf32);
-  context.setAllowTF32OneDNN(wanted.onednn_tf32);
   context.setAllowFP16ReductionCuBLAS(wanted.fp16_reduced_reduction);
   context.setAllowBF16ReductionCuBLAS(wanted.bf16_reduced_reduction);
   context.setAllowFP16AccumulationCuBLAS(wanted.fp16_accumulation);
@@ -53,7 +52,6 @@ Result<NumericsInForce> numerics_in_force() {
     state.matmul_tf32 = context.allowTF32CuBLAS();
     state.cudnn_conv_tf32 = context.allowTF32CuDNN(at::Float32Op::CONV);
     state.cudnn_rnn_tf32 = context.allowTF32CuDNN(at::Float32Op::RNN);
-    state.onednn_tf32 = context.allowTF32OneDNN();
     state.fp16_reduced_reduction = reduces(context.allowFP16ReductionCuBLAS());
     state.bf16_reduced_reduction = reduces(context.allowBF16ReductionCuBLAS());
     state.fp16_accumulation = context.allowFP16AccumulationCuBLAS();

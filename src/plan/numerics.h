@@ -16,7 +16,6 @@ struct NumericsInForce {
   bool matmul_tf32 = false;               // cuBLAS: fp32 matrix products in TF32
   bool cudnn_conv_tf32 = false;
   bool cudnn_rnn_tf32 = false;
-  bool onednn_tf32 = false;               // the CPU's library
   bool fp16_reduced_reduction = false;    // cuBLAS may sum fp16 products in fp16 (split-K)
   bool bf16_reduced_reduction = false;
   bool fp16_accumulation = false;

@@ -2,6 +2,7 @@
 #include "builder_fixture.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
 #include <cmath>
 #include <cstdint>
@@ -20,7 +21,9 @@ class Loaded {
  public:
   explicit Loaded(const Built& built) {
     if (built.images.empty()) return;
-    const std::string path = "/proc/self/fd/" + std::to_string(built.images[0].get());
+    // dlopen knows an object again by its path, so that no number may come twice.
+    const int kept = ::fcntl(built.images[0].get(), F_DUPFD_CLOEXEC, 100);
+    const std::string path = "/proc/self/fd/" + std::to_string(kept);
     handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) ADD_FAILURE() << ::dlerror();
   }
