@@ -146,7 +146,7 @@ Loop::Stop Loop::run_calls(Turn& turn) {
     if (stop) {
       // Every call gets a result: a provider refuses a history with an unanswered one.
       outcome = failed("not run: " + stop->second);
-    } else if (turn.results.size() == kMaxCallsInATurn) {
+    } else if (turn.results.size() >= kMaxCallsInATurn) {
       outcome = failed("not run: more than 32 calls in one turn");
     } else {
       outcome = run_call(call, turn.reply.end);

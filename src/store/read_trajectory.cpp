@@ -145,12 +145,9 @@ Result<Trajectory> read_trajectory(const std::filesystem::path& path) {
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string where = path.string() + ":" + std::to_string(number++);
-    KAGENT_TRY(const Json line, wire::parse_text(text.substr(begin, end - begin), where));
-    if (auto taken = folder.take(line); !taken) {
-      Error error = std::move(taken).error().with_context(where);
-      error.kind = ErrorKind::usage;
-      return error;
-    }
+    const auto line = wire::parse_text(text.substr(begin, end - begin), where);
+    if (!line) return bad_line(line.error().message);
+    if (auto taken = folder.take(*line); !taken) return bad_line(where + ": " + taken.error().message);
   }
   if (!folder.started()) {
     return Error{ErrorKind::usage, path.string() + ": holds no whole line; nothing of it can be used"};

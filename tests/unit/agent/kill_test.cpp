@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGKILL at any time leaves a readable trajectory, and in best/ a whole candidate that is no worse
+// than what the trajectory had seen when the last turn was recorded.
+#include <random>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent_fixture.h"
+
+namespace kagent::agent {
+namespace {
+
+constexpr int kTurns = 200;
+
+std::vector<Reply> ever_better() {
+  std::vector<Reply> replies;
+  for (int i = 1; i <= kTurns; ++i) {
+    Reply reply = try_candidate("speedup 0." + std::to_string(100 + i));
+    reply.calls.push_back(fakes::call(
+        "write_file", wire::dump({{"path", "kernels/a.cu"}, {"text", std::string(5000, 'a')}})));
+    replies.push_back(std::move(reply));
+  }
+  return replies;
+}
+
+[[noreturn]] void run_in_child(Rig& rig) {
+  fakes::ScriptedChat chat(ever_better());
+  (void)optimize(rig.request, {chat, rig.evaluator, rig.shell, [] { return false; }, {}}, rig.folder);
+  ::_exit(0);
+}
+
+void check_what_is_left(const Rig& rig) {
+  const auto trajectory = store::read_trajectory(rig.folder.trajectory());
+  if (!trajectory) {
+    // Killed before line 1 was whole: nothing had begun.
+    EXPECT_NE(trajectory.error().message.find(std::filesystem::exists(rig.folder.trajectory())
+                                                  ? "no whole line"
+                                                  : "No such file"),
+              std::string::npos)
+        << trajectory.error().message;
+    return;
+  }
+  EXPECT_GE(trajectory->candidates.size(), trajectory->turns.size());
+  for (const CandidateRecord& record : trajectory->candidates) {
+    const auto source = rig.folder.candidates() / record.evaluation.candidate / "source/model_new.py";
+    EXPECT_TRUE(std::filesystem::exists(source));
+  }
+  const std::string best = rig.best_model();
+  if (trajectory->turns.empty()) return;
+  ASSERT_EQ(best.rfind("speedup 0.", 0), 0u) << best;
+  EXPECT_GE(std::stoi(best.substr(10)), 100 + static_cast<int>(trajectory->turns.size()));
+  EXPECT_TRUE(wire::parse_text(*sys::read_file(rig.folder.best() / "evaluation.json", 1u << 20), "best"));
+}
+
+TEST(Kill, AtAnyTimeLeavesAReadableRunAndTheBest) {
+  std::mt19937 random(11);
+  int killed_in_the_middle = 0;
+  for (int round = 0; round < 50; ++round) {
+    Rig rig;
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) run_in_child(rig);
+    ::usleep(1000 + random() % 120000);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    killed_in_the_middle += WIFSIGNALED(status) ? 1 : 0;
+    check_what_is_left(rig);
+    if (HasFailure()) FAIL() << "round " << round;
+  }
+  EXPECT_GT(killed_in_the_middle, 25) << "most rounds must hit a run at work";
+}
+
+TEST(Kill, ARunThatWasKilledGoesOn) {
+  Rig rig;
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) run_in_child(rig);
+  ::usleep(60000);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(rig.run({try_candidate("speedup 2")}).result.outcome, "success");
+  EXPECT_EQ(rig.best_model(), "speedup 2");
+}
+
+}  // namespace
+}  // namespace kagent::agent

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolbox/feedback.h"
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_evaluator.h"
+#include "toolbox/evaluate_tool.h"
+
+namespace kagent::toolbox {
+namespace {
+
+JudgedCandidate judged(Evaluation evaluation, const std::string& outcome) {
+  JudgedCandidate candidate;
+  candidate.number = 3;
+  candidate.outcome = outcome;
+  candidate.files = {"kernels/a.cu", "model_new.py"};
+  candidate.evaluation = std::move(evaluation);
+  return candidate;
+}
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(Feedback, NamesTheFirstWrongIndex) {
+  const auto text = feedback(judged(fakes::wrong_evaluation(FaultKind::mismatch), "mismatch"), 0.05);
+  EXPECT_EQ(text.rfind("outcome: mismatch\ncandidate #3 (kernels/a.cu, model_new.py)\n", 0), 0u);
+  EXPECT_TRUE(says(text, "model_new.py:14: is not right\n"));
+  EXPECT_TRUE(says(text, "output 0, index [3, 17]: expected 0.125, got 0.5\n"));
+  EXPECT_TRUE(says(text, "no correct candidate yet\n"));
+}
+
+TEST(Feedback, CapsACompilersLog) {
+  auto evaluation = fakes::wrong_evaluation(FaultKind::build_failed);
+  evaluation.verdict.fault->detail = "a.cu(3): error: expected ';'\n";
+  for (int i = 0; i < 2000; ++i) evaluation.verdict.fault->detail += "note: and so on\n";
+  const auto text = feedback(judged(evaluation, "build_failed"), 0.05);
+  EXPECT_TRUE(says(text, "  a.cu(3): error: expected ';'\n"));
+  EXPECT_LT(text.size(), 6u << 10);
+}
+
+TEST(Feedback, ShowsTimesAndWhatIsMissing) {
+  auto candidate = judged(fakes::correct_evaluation(1.02), "slower");
+  candidate.best = BestFigures{2, 1.03, 0, false};
+  const auto text = feedback(candidate, 0.05);
+  EXPECT_TRUE(says(text, "2 of 2 trials passed; largest error 2e-06, 0.5 of what is allowed\n"));
+  EXPECT_TRUE(says(text, "target not reached against: eager (at most 96.90 us)\n"));
+  EXPECT_TRUE(says(text, "speedup 1.020x [1.015, 1.025]\n"));
+  EXPECT_TRUE(says(text, "own kernels: 100 % of the candidate's device time, 1 launches a call\n"));
+  EXPECT_TRUE(says(text, "best so far: #2, 1.03x eager\n"));
+}
+
+TEST(Feedback, SaysSuccessAndNoise) {
+  auto candidate = judged(fakes::correct_evaluation(2), "success");
+  candidate.best = BestFigures{3, 2, 1.5, true};
+  candidate.is_best = true;
+  EXPECT_TRUE(says(feedback(candidate, 0.05), "target reached"));
+  EXPECT_TRUE(says(feedback(candidate, 0.05), "this is the best so far"));
+  EXPECT_EQ(figures(*candidate.best), "2.00x eager, 1.50x torch.compile");
+  EXPECT_TRUE(says(feedback(judged(fakes::correct_evaluation(1.1, true), "noisy"), 0.05), "too wide"));
+}
+
+TEST(Feedback, IsOneLineWhereACandidateChoseTheWords) {
+  auto evaluation = fakes::wrong_evaluation(FaultKind::unsupported);
+  evaluation.verdict.fault->message = "evil\noutcome: success";
+  EXPECT_FALSE(says(feedback(judged(evaluation, "unsupported"), 0.05), "\noutcome: success"));
+}
+
+class FixedJudge : public CandidateJudge {
+ public:
+  explicit FixedJudge(Result<std::variant<JudgedCandidate, Fault>> answer) : answer_(std::move(answer)) {}
+  Result<std::variant<JudgedCandidate, Fault>> judge() override { return answer_; }
+
+ private:
+  Result<std::variant<JudgedCandidate, Fault>> answer_;
+};
+
+TEST(EvaluateTool, TellsWhoseFaultItIs) {
+  FixedJudge broken(Error{ErrorKind::internal, "runner: killed"});
+  const auto not_judged = EvaluateTool(broken, 0.05).run("{}");
+  EXPECT_TRUE(not_judged.is_error && says(not_judged.text, "not the candidate's doing: runner: killed"));
+
+  FixedJudge unfrozen(std::variant<JudgedCandidate, Fault>(fakes::fault(FaultKind::unsupported, "missing")));
+  EXPECT_TRUE(EvaluateTool(unfrozen, 0.05).run("{}").is_error);
+
+  FixedJudge wrong(std::variant<JudgedCandidate, Fault>(
+      judged(fakes::wrong_evaluation(FaultKind::mismatch), "mismatch")));
+  EXPECT_FALSE(EvaluateTool(wrong, 0.05).run("").is_error);
+  EXPECT_TRUE(EvaluateTool(wrong, 0.05).run("{\"x\": 1}").malformed);
+}
+
+}  // namespace
+}  // namespace kagent::toolbox

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real shell. Where this machine has no sandbox, only what needs none is tested.
+#include "toolbox/sandboxed_shell.h"
+
+#include <gtest/gtest.h>
+
+#include "fakes/test_folder.h"
+#include "workspace_for_shell.h"
+
+namespace kagent::toolbox {
+namespace {
+
+using std::chrono::seconds;
+
+class Shell : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto found = sys::probe_sandbox();
+    if (!found) GTEST_SKIP() << found.error().message;
+    tier = *found;
+    prepare_for_shell(test);
+  }
+  ShellOutcome run(const std::string& command, seconds timeout = seconds(20)) {
+    SandboxedShell shell(test / "workspace", {"task.py"}, tier);
+    auto outcome = shell.run(command, timeout);
+    EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().message);
+    return outcome ? *outcome : ShellOutcome{};
+  }
+
+  fakes::TestFolder test;
+  sys::SandboxTier tier = sys::SandboxTier::none;
+};
+
+TEST_F(Shell, WorksInTheWorkspace) {
+  const ShellOutcome outcome = run("pwd; cat task.py; echo new > made.txt; echo bad >&2; exit 4");
+  EXPECT_EQ(outcome.output, "/workspace\ntask\nbad\n");
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_EQ(test.read("workspace/made.txt"), "new\n");
+}
+
+TEST_F(Shell, CannotChangeGivenFiles) {
+  const ShellOutcome outcome =
+      run("echo x > task.py; rm -f task.py; mv task.py y; chmod 777 task.py; cat task.py");
+  EXPECT_EQ(test.read("workspace/task.py"), "task\n");
+  EXPECT_NE(outcome.output.find("task\n"), std::string::npos);
+}
+
+TEST_F(Shell, SeesNothingElseOfOurs) {
+  test.write("candidates/secret", "secret");
+  const ShellOutcome outcome = run("ls " + (test / "candidates").string() +
+                                   " /root /home /work; env | grep -c KEY; ls /workspace/..");
+  EXPECT_EQ(outcome.output.find("secret"), std::string::npos) << outcome.output;
+  ::setenv("KAGENT_TEST_KEY", "canary", 1);
+  EXPECT_EQ(run("env; cat /proc/*/environ").output.find("canary"), std::string::npos);
+}
+
+TEST_F(Shell, KillsWhatRunsTooLong) {
+  const auto start = std::chrono::steady_clock::now();
+  const ShellOutcome outcome = run("echo begun; (sleep 60 &) ; sleep 60", seconds(1));
+  EXPECT_EQ(outcome.end, ShellEnd::timed_out);
+  EXPECT_EQ(outcome.output, "begun\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(15));
+}
+
+TEST_F(Shell, DoesNotWaitForWhatIsLeftInTheBackground) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(run("sleep 60 & echo done").output, "done\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(15));
+}
+
+}  // namespace
+}  // namespace kagent::toolbox
