@@ -12,7 +12,9 @@ sys.path.insert(0, os.path.join(LIBEXEC, "python"))
 import torch  # noqa: E402
 
 import kagent  # noqa: E402
+from documented import documented_example  # noqa: E402
 from kagent.live import cuda, packing  # noqa: E402
+from kagent.live.builder import Builder  # noqa: E402
 
 
 def parameter(kind, size, written, pointee=None):
@@ -157,6 +159,27 @@ class CpuKernels(unittest.TestCase):
             ''')
         self.assertEqual((0, ""), (done.returncode, done.stderr))
         self.assertIn("argument 2 is a tensor of torch.int32 for a parameter of type", done.stdout)
+
+    def test_the_documented_examples(self):
+        for name, text in documented_example("cpp").items():
+            self.write(name, text)
+        done = self.run_python('''
+            import torch
+            from model_new import ModelNew
+            x = torch.randn(5, 100)
+            assert torch.allclose(ModelNew()(x), torch.softmax(x, 1), atol=1e-6)
+            ''')
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        kernels = {name: text for name, text in documented_example("cuda").items() if name.startswith("kernels/")}
+        build, images = Builder().build({
+            "backend": "cuda", "architecture": "sm_90a", "compiler": "nvrtc", "sources": kernels,
+            "kernels": [{"kernel": 0, "source": "kernels/bias_relu.cu", "name": "bias_relu<4>",
+                         "options": ["-DBLOCK=256"]}]})
+        self.assertEqual(["pointer", "pointer", "signed_integer", "signed_integer"],
+                         [each["kind"] for each in build["kernels"][0]["parameters"]])
+        self.assertEqual(b"\x7fELF", os.pread(images[0], 4, 0))
+        for image in images:
+            os.close(image)
 
     def test_a_build_error_carries_the_compilers_words(self):
         self.write("kernels/scale.cpp", self.KERNEL.replace("const long at", "const lung at"))
