@@ -128,7 +128,9 @@ TEST(ConfinedFolder, IsNotFooledByAFolderThatBecomesALink) {
   while ((read < 2000 || refused < 2000) && std::chrono::steady_clock::now() < deadline) {
     const auto text = folder.read("real/secret", 100);
     (text ? read : refused) += 1;
-    if (text) EXPECT_EQ(*text, "harmless");
+    if (text) {
+      EXPECT_EQ(*text, "harmless");
+    }
     if (HasFailure()) break;
   }
   stop = true;
