@@ -6,6 +6,7 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "sys/capture.h"
@@ -61,6 +62,28 @@ void add_gpu(std::vector<std::string>& arguments) {
   }
 }
 
+/// Whether `path` is there without being made: the system's, or inside a folder that was mounted.
+bool is_provided(const fs::path& path, const std::set<fs::path>& mounted) {
+  for (fs::path folder = path; folder != folder.root_path(); folder = folder.parent_path()) {
+    if (folder == "/usr" || mounted.count(folder) != 0) return true;
+  }
+  return path == "/" || path == "/dev" || path == "/dev/shm" || path == "/proc" || path == "/sys" ||
+         path == "/etc" || path == "/tmp";
+}
+
+/// Folders on the way to a mount: bubblewrap would make them with mode 0700, and after the uid drop
+/// nobody could pass.
+void add_parents(std::vector<std::string>& arguments, const fs::path& mount,
+                 std::set<fs::path>& mounted) {
+  fs::path parent;
+  for (const auto& part : mount.parent_path()) {
+    parent /= part;
+    if (is_provided(parent, mounted)) continue;
+    arguments.insert(arguments.end(), {"--perms", "0755", "--dir", parent.string()});
+  }
+  mounted.insert(mount);
+}
+
 /// Parents before what lies inside them, whichever of the two is read-only: a later mount hides
 /// what an earlier one put below it.
 Result<void> add_mounts(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
@@ -73,11 +96,13 @@ Result<void> add_mounts(std::vector<std::string>& arguments, const SandboxPolicy
   std::stable_sort(mounts.begin(), mounts.end(), [&](const auto& a, const auto& b) {
     return depth(a.second) < depth(b.second);
   });
+  std::set<fs::path> mounted;
   for (const auto& [kind, mount] : mounts) {
     std::error_code code;
     if (!fs::exists(mount->ours, code)) {
       return Error{ErrorKind::environment, "sandbox: " + mount->ours.string() + " is missing"};
     }
+    add_parents(arguments, mount->theirs, mounted);
     arguments.insert(arguments.end(), {kind, mount->ours.string(), mount->theirs.string()});
   }
   return {};
