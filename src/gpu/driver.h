@@ -32,7 +32,6 @@ namespace kagent::gpu {
   X(cuCtxGetDevice)                 \
   X(cuCtxSynchronize)               \
   X(cuCtxResetPersistingL2Cache)    \
-  X(cuMemGetInfo)                   \
   X(cuMemAlloc)                     \
   X(cuMemFree)                      \
   X(cuMemHostAlloc)                 \
