@@ -156,7 +156,7 @@ Result<sys::Fd> Session::build_instruments() {
        {"architecture", facts_.device.architecture},
        {"compiler", "nvrtc"},
        {"sources", {{name, source}}},
-       {"kernels", {{{"kernel", 0}, {"source", name}, {"name", "kagent_gate"}, {"options", wire::Json::array()}}}}},
+       {"kernels", {{{"kernel", 0}, {"source", name}, {"name", "kagent_instrument_gate"}, {"options", wire::Json::array()}}}}},
       {}, kBuildTimeout));
   if (!answer) return std::move(answer).error().with_context("build " + path.string());
   if (answer->descriptors.size() != 1) {
