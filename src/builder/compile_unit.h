@@ -21,6 +21,7 @@ struct CompileUnit {
 
 struct CompileReport {
   bool ok = false;
+  bool late = false;   // took too long
   std::string log;     // raw
   std::string image;   // cubin or shared object, where ok
 };

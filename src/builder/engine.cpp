@@ -92,13 +92,14 @@ struct Running {
 /// What a child tells besides the image.
 struct ChildReport {
   bool ok = false;
+  bool late = false;
   std::string log;
   std::string error;               // ours: no compiler, no space
   std::optional<Fault> fault;      // refused before the image was made
 };
 
 std::string encode(const ChildReport& report) {
-  wire::Json json{{"ok", report.ok}, {"log", base::cap(report.log, kMaxReport / 4)}, {"error", report.error}};
+  wire::Json json{{"ok", report.ok}, {"late", report.late}, {"log", base::cap(report.log, kMaxReport / 4)}, {"error", report.error}};
   if (report.fault) json["fault"] = wire::to_json(*report.fault);
   return wire::dump(json);
 }
@@ -108,6 +109,7 @@ std::optional<ChildReport> decode(const std::string& text) {
   if (!json || !json->is_object() || !json->contains("ok") || !(*json)["ok"].is_boolean()) return {};
   ChildReport report;
   report.ok = (*json)["ok"].get<bool>();
+  report.late = json->contains("late") && (*json)["late"].is_boolean() && (*json)["late"].get<bool>();
   for (const auto& [name, field] : {std::pair("log", &report.log), std::pair("error", &report.error)}) {
     if (json->contains(name) && (*json)[name].is_string()) *field = (*json)[name].get<std::string>();
   }
@@ -184,6 +186,7 @@ ChildReport Engine::State::compile(const CompileUnit& unit, CompilerKind compile
   const auto deadline = Clock::now() + std::chrono::seconds(limits.unit_seconds - 1);
   const auto take = [&](CompileReport made) {
     report.ok = made.ok;
+    report.late = made.late;
     report.log = std::move(made.log);
     image = std::move(made.image);
   };
@@ -246,12 +249,11 @@ Result<std::optional<Fault>> Engine::State::collect(Running& running, const Comp
     hidden.insert(hidden.begin(), running.folder.string());
   }
   const SourceLine at{unit.source, 0};
-  if (late && status.code != 0) {
-    return std::optional(refuse(FaultKind::build_failed, at,
+  const Fault too_long = refuse(FaultKind::build_failed, at,
                                 fmt::format("{} took longer than {} s to compile", unit.source,
                                             limits.unit_seconds),
-                                "fewer or smaller template instantiations, less unrolling"));
-  }
+                                "fewer or smaller template instantiations, less unrolling");
+  if (late && status.code != 0) return std::optional(too_long);
   if (status.code != 0 || !seal(running.report) || !seal(running.image)) {
     return std::optional(refuse(FaultKind::build_failed, at,
                                 fmt::format("the compiler did not survive {}: {}", unit.source,
@@ -263,6 +265,7 @@ Result<std::optional<Fault>> Engine::State::collect(Running& running, const Comp
   if (!report) return Error{ErrorKind::internal, "a compiling child left no report"};
   if (!report->error.empty()) return Error{ErrorKind::environment, report->error};
   if (report->fault) return std::optional(*report->fault);
+  if (report->late) return std::optional(too_long);
   if (!report->ok) {
     Fault fault = explain_failure(unit, compiler, sources, report->log, hidden);
     if (compiler == CompilerKind::nvrtc && paths.nvcc.empty()) {

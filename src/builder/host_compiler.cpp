@@ -57,6 +57,7 @@ Result<Checked<CompileReport>> compile_for_host(const CompilerPaths& paths, cons
   KAGENT_TRY(ToolRun compiled, run_tool(arguments, folder, deadline));
   CompileReport report;
   report.log = std::move(compiled.output);
+  report.late = compiled.late;
   if (!compiled.ok) return Checked<CompileReport>(std::move(report));
   KAGENT_TRY(const std::string assembly, sys::read_file(folder / "unit.s", 256u << 20));
   if (auto fault = check_assembly(assembly, unit.source)) return Checked<CompileReport>(*fault);
@@ -66,6 +67,7 @@ Result<Checked<CompileReport>> compile_for_host(const CompilerPaths& paths, cons
   KAGENT_TRY(ToolRun linked, run_tool({paths.host_compiler, "-shared", "-o", "unit.so", "unit.s"},
                                       folder, deadline));
   report.ok = linked.ok;
+  report.late = linked.late;
   report.log += linked.output;
   if (report.ok) {
     KAGENT_TRY(report.image, sys::read_file(folder / "unit.so", 256u << 20));

@@ -31,6 +31,7 @@ Result<CompileReport> compile_with_nvcc(const CompilerPaths& paths, const Compil
   KAGENT_TRY(ToolRun run, run_tool(arguments, folder, deadline));
   CompileReport report;
   report.ok = run.ok;
+  report.late = run.late;
   report.log = std::move(run.output);
   if (report.ok) {
     KAGENT_TRY(report.image, sys::read_file(folder / "unit.cubin", 256u << 20));

@@ -29,10 +29,10 @@ Result<ToolRun> run_tool(const std::vector<std::string>& arguments, const std::f
   const auto status = process.wait(deadline);
   if (!status) {
     process.kill();
-    return Error{ErrorKind::environment, arguments.front() + " did not end in time"};
+    return ToolRun{false, true, {}};
   }
   capture->finish(2000);
-  return ToolRun{status->code == 0, capture->text() +
+  return ToolRun{status->code == 0, false, capture->text() +
                                         (status->signal ? "\n" + status->describe() : std::string())};
 }
 

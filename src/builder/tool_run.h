@@ -15,11 +15,11 @@ namespace kagent::builder {
 
 struct ToolRun {
   bool ok = false;
+  bool late = false;   // killed at the deadline
   std::string output;
 };
 
-/// Nothing of our environment is passed on but PATH. An Error where the program is missing or did
-/// not end in time.
+/// Nothing of our environment is passed on but PATH. An Error where the program is missing.
 Result<ToolRun> run_tool(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                          std::chrono::steady_clock::time_point deadline);
 
