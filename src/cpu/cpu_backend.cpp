@@ -72,6 +72,11 @@ std::string describe(const Overrun& overrun) {
 
 constexpr const char* kBoundsHint = "compare every index with the size before it is used";
 
+Fault modified_fault(const std::string& argument) {
+  return make_fault(FaultKind::input_modified, "wrote to " + argument + "an input or weight",
+                    "let it write to a tensor of its own");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CpuBackend>> CpuBackend::create(const CpuBackendOptions& options) {
@@ -160,8 +165,10 @@ std::optional<Fault> CpuBackend::launch(const LaunchStep& step,
 
 std::optional<Fault> CpuBackend::inspect(const Kernel& kernel,
                                          const std::vector<plan::PackedArgument>& arguments) {
-  if (options_.diagnostic) {
-    if (auto fault = find_modified(kernel, arguments)) return fault;
+  if (const auto modified = find_modified()) {
+    const int argument =
+        argument_in(modified->arena, modified->first, kernel.parameters, arguments);
+    return modified_fault(argument < 0 ? "" : "its argument " + std::to_string(argument) + ", ");
   }
   const std::optional<Overrun> overrun = allocator_ != nullptr ? allocator_->check() : std::nullopt;
   if (!overrun) return std::nullopt;
@@ -173,19 +180,14 @@ std::optional<Fault> CpuBackend::inspect(const Kernel& kernel,
   return make_fault(FaultKind::out_of_bounds, std::move(message), kBoundsHint);
 }
 
-std::optional<Fault> CpuBackend::find_modified(
-    const Kernel& kernel, const std::vector<plan::PackedArgument>& arguments) {
+/// The first byte of an input or weight that is not what its owner put there, and its arena.
+std::optional<CpuBackend::Modified> CpuBackend::find_modified() const {
   for (const PrivateArena& arena : private_arenas_) {
     const auto* now = static_cast<const unsigned char*>(arena.copy);
     const unsigned char* before = arena.original.data() + page_bytes();
     const auto bytes = static_cast<std::size_t>(arena.bytes);
     if (std::memcmp(now, before, bytes) == 0) continue;
-    const auto* changed = std::mismatch(now, now + bytes, before).first;
-    const int argument = argument_in(now, changed, kernel.parameters, arguments);
-    const std::string what =
-        argument >= 0 ? "its argument " + std::to_string(argument) : std::string("an argument");
-    return make_fault(FaultKind::input_modified, "wrote to " + what + ", an input or weight",
-                      "allocate a tensor of its own for what the kernel writes");
+    return Modified{now, std::mismatch(now, now + bytes, before).first};
   }
   return std::nullopt;
 }
@@ -207,6 +209,7 @@ void CpuBackend::reuse_allocations() {
 }
 
 std::optional<Fault> CpuBackend::check_guards() {
+  if (find_modified()) return modified_fault("");
   const std::optional<Overrun> overrun = allocator_ != nullptr ? allocator_->check() : std::nullopt;
   if (!overrun) return std::nullopt;
   return make_fault(FaultKind::out_of_bounds, "wrote " + describe(*overrun), kBoundsHint);

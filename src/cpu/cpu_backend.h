@@ -56,12 +56,16 @@ class CpuBackend final : public plan::Backend {
     std::int64_t bytes = 0;
   };
 
+  struct Modified {
+    const unsigned char* arena = nullptr;   // the private copy
+    const unsigned char* first = nullptr;   // its first changed byte
+  };
+
   explicit CpuBackend(const CpuBackendOptions& options);
   Result<void*> map_private(sys::Fd memory, std::int64_t bytes);
   std::optional<Fault> inspect(const Kernel& kernel,
                                const std::vector<plan::PackedArgument>& arguments);
-  std::optional<Fault> find_modified(const Kernel& kernel,
-                                     const std::vector<plan::PackedArgument>& arguments);
+  std::optional<Modified> find_modified() const;
 
   CpuBackendOptions options_;
   CpuAllocator* allocator_ = nullptr;   // null: plain memory

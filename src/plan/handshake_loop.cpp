@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include <poll.h>
 #include <unistd.h>
@@ -41,10 +40,9 @@ Result<void> wait_event(const sys::Fd& event) {
 
 Outcome run_loop(const HandshakeLoop& loop, const std::function<void()>& before,
                  const std::function<Outcome()>& call) {
-  std::vector<std::uint64_t> memory(loop.touch / sizeof(std::uint64_t), 1);
   for (int i = 0; i < loop.calls; ++i) {
     before();
-    for (std::uint64_t& word : memory) word += 1;
+    for (std::uint64_t& word : loop.touch) word += 1;
     KAGENT_TRY_VOID(signal_event(loop.signal));
     KAGENT_TRY_VOID(wait_event(loop.go));
     KAGENT_PASS(call());

@@ -3,9 +3,9 @@
 // CPU"): the clock is not in the process that runs hostile native code (pitfall 22).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "plan/outcome.h"
 #include "sys/fd.h"
@@ -14,7 +14,7 @@ namespace kagent::plan {
 
 struct HandshakeLoop {
   int calls = 0;
-  std::size_t touch = 0;   // bytes read and written ahead of each call, to empty the caches
+  std::span<std::uint64_t> touch;   // read and written ahead of each call, to empty the caches
   sys::Fd go;              // waited on before each call
   sys::Fd signal;          // written twice a call: ready, done
 };

@@ -194,6 +194,9 @@ Outcome Interpreter::run_operator(CompiledStep& step, bool checked) {
     return fault_at(*step.step, plan_, FaultKind::out_of_bounds, *problem);
   }
   call.op.handle.callBoxed(stack);
+  if (check_each_step_) {
+    if (auto fault = backend_.check_guards()) return located(std::move(*fault), *step.step, plan_);
+  }
 
   const std::vector<ValueId>& results = std::get<OperatorStep>(step.step->action).results;
   const std::vector<at::Tensor> tensors = flatten(stack);

@@ -33,6 +33,10 @@ class Interpreter {
   /// Resolves operators and converts all arguments; once, before anything else.
   Outcome compile();
 
+  /// Diagnostic runs: guards are checked after operators too, so that a fault names its step. Launches
+  /// are checked by the backend.
+  void check_after_each_step(bool check) { check_each_step_ = check; }
+
   /// What the plan's weights and constants stand for. Weights are used where they lie.
   Outcome bind_weights(const NamedTensors& weights);
 
@@ -69,6 +73,7 @@ class Interpreter {
   const BuildResult& build_;
   Backend& backend_;
   ProgressPage* progress_;
+  bool check_each_step_ = false;
   std::vector<CompiledStep> prepare_;
   std::vector<CompiledStep> forward_;
   std::vector<at::Tensor> values_;   // by ValueId

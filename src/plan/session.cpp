@@ -93,6 +93,7 @@ Outcome Session::load(wire::Frame frame) {
   KAGENT_PASS(backend_->load(request_.build, std::move(request_.images)));
   auto interpreter =
       std::make_unique<Interpreter>(request_.plan, request_.build, *backend_, &progress_);
+  interpreter->check_after_each_step(request_.diagnostic);
   KAGENT_PASS(interpreter->compile());
   backend_->poison_allocations(kPreparePoison);
   KAGENT_PASS(interpreter->bind_weights(weights_));
@@ -224,7 +225,9 @@ Outcome Session::loop(wire::Frame frame) {
   KAGENT_TRY(const std::int64_t calls, number(frame.body, "calls", kMaxCalls));
   KAGENT_TRY(const std::int64_t touch, number(frame.body, "touch", kMaxTouchBytes));
   loop.calls = static_cast<int>(calls);
-  loop.touch = static_cast<std::size_t>(touch);
+  const std::size_t words = static_cast<std::size_t>(touch) / sizeof(std::uint64_t);
+  if (touched_memory_.size() < words) touched_memory_.resize(words, 1);
+  loop.touch = std::span(touched_memory_).first(words);
   loop.go = std::move(frame.descriptors[0]);
   loop.signal = std::move(frame.descriptors[1]);
   KAGENT_PASS(begin_call(frame.body));

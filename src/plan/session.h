@@ -50,6 +50,7 @@ class Session {
   at::Tensor output_arena_;                     // all of it, as bytes
   std::unique_ptr<Interpreter> interpreter_;    // last: refers to what stands above
   bool prepared_ = false;
+  std::vector<std::uint64_t> touched_memory_;   // kept from loop to loop
 };
 
 }  // namespace kagent::plan

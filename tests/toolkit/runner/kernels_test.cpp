@@ -3,6 +3,8 @@
 #include <chrono>
 #include <csignal>
 
+#include <sched.h>
+
 #include "runner_fixture.h"
 
 namespace kagent::testing {
@@ -121,9 +123,62 @@ TEST_F(KernelsTest, WriteToAnInputIsASignalAndThenDiagnosed) {
     EXPECT_EQ(diagnosed["fault"]["kind"], "input_modified");
     EXPECT_EQ(diagnosed["fault"]["at"]["line"], 3);
     const std::string message = diagnosed["fault"]["message"];
-    EXPECT_NE(message.find("wrote to its argument 0"), std::string::npos) << message;
+    EXPECT_NE(message.find("wrote to its argument 0, an input or weight"), std::string::npos) << message;
   }
   EXPECT_EQ(evaluation.inputs[0].read<float>(0), (std::vector<float>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(KernelsTest, OperatorThatWritesToAnInputIsDiagnosedToo) {
+  PlanMaker maker;
+  const ValueId x = maker.input(contiguous({4}), counting(4));
+  const ValueId y = maker.op("aten::add_.Scalar", {{x}, {1.0}, {std::int64_t{1}}}, contiguous({4}));
+  const Evaluation evaluation = maker.finish({y});
+  RunnerChild child(server());
+  child.start(evaluation);
+  EXPECT_TRUE(child.run().contains("closed"));
+  EXPECT_EQ(child.wait()["ok"]["last_step"]["kernel"], "aten::add_.Scalar");
+  RunnerChild again(server());
+  again.start(evaluation, true);
+  const Json diagnosed = again.run();
+  ASSERT_TRUE(diagnosed.contains("fault")) << diagnosed.dump();
+  EXPECT_EQ(diagnosed["fault"]["kind"], "input_modified");
+  EXPECT_EQ(diagnosed["fault"]["message"],
+            "model_new.py:1: aten::add_.Scalar wrote to an input or weight");
+}
+
+TEST_F(KernelsTest, OpenMpRunsOnTheUsableCoresInTorchsPool) {
+  PlanMaker maker;
+  const ValueId y = maker.empty(contiguous({2}));
+  const int unit = maker.unit(R"(
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <omp.h>
+#include <set>
+#include <string>
+extern "C" void kagent_launch_0(const void* const* a, const std::int64_t*) {
+  float* y = *static_cast<float* const*>(a[0]);
+#pragma omp parallel
+#pragma omp single
+  y[0] = static_cast<float>(omp_get_num_threads());
+  std::set<std::string> libraries;
+  char line[4096];
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
+    if (std::strstr(line, "gomp") != nullptr) libraries.insert(std::strchr(line, '/'));
+  }
+  y[1] = static_cast<float>(libraries.size());
+}
+)", "-O1 -fopenmp");
+  maker.launch(maker.kernel(unit, 0, "threads", {{"float*"}}), {y});
+  const Evaluation evaluation = maker.finish({y});
+  const Json answer = evaluate(evaluation);
+  ASSERT_TRUE(answer.contains("ok")) << answer.dump();
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);
+  EXPECT_EQ(evaluation.outputs.read<float>(0)[0], static_cast<float>(CPU_COUNT(&usable)));
+  EXPECT_EQ(evaluation.outputs.read<float>(0)[1], 1) << "two OpenMP runtimes, two pools";
 }
 
 TEST_F(KernelsTest, PreparedValuesAndConstantsAreReadOnlyAfterPrepare) {
