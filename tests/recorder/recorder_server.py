@@ -47,7 +47,9 @@ def weight(path, shape, dtype="float32", in_state_dict=True):
 
 
 class Server:
-    def __init__(self):
+    """prefix: a command in front of the interpreter, such as bwrap and its options."""
+
+    def __init__(self, prefix=()):
         ours, theirs = socket.socketpair()
         descriptor = theirs.fileno()
 
@@ -58,7 +60,7 @@ class Server:
                 os.dup2(descriptor, 3)
 
         self.process = subprocess.Popen(
-            [sys.executable, "-I", os.path.join(LIBEXEC, "recorder", "main.py")], cwd="/", close_fds=False,
+            [*prefix, sys.executable, "-I", os.path.join(LIBEXEC, "recorder", "main.py")], cwd="/", close_fds=False,
             preexec_fn=place)
         theirs.close()
         self.channel = Channel(ours)

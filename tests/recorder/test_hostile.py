@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Candidates that attack the recorder: the answer is a plan or a fault, and the server answers the next request."""
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -140,15 +142,33 @@ class ServerItself(unittest.TestCase):
             signature={"init": [], "inputs": [], "weights": []})["error"]["message"])
         self.assertEqual(0, server.close())
 
+    def test_without_rights_or_a_folder_to_write_to(self):
+        prefix = ["bwrap", "--unshare-user", "--uid", "65534", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/",
+                  "--proc", "/proc", "--dev", "/dev", "--"]
+        if not shutil.which("bwrap") or subprocess.run([*prefix, "true"], capture_output=True).returncode != 0:
+            self.skipTest("bubblewrap is not there or not allowed")
+        server = Server(prefix)
+        self.addCleanup(server.close)
+        case = Hostile("run")
+        case.server = server
+        case.folder = self.folder()
+        self.assertIn("ok", case.answer(GOOD))
+        fault = case.answer(FORWARD.format("os.kill(os.getppid(), 9)"))["fault"]
+        self.assertIn("PermissionError", fault["message"])
+        self.assertIn("ok", case.answer(GOOD))
+
+    def folder(self):
+        folder = tempfile.mkdtemp(prefix="kagent-candidate-")
+        os.chmod(folder, 0o755)
+        self.addCleanup(shutil.rmtree, folder)
+        return folder
+
     def test_a_hang_ends_with_the_server(self):
         """kagent holds the deadline and kills the server; the child must not live on."""
         case = Hostile("run")
         case.server = server = Server()
         self.addCleanup(server.channel.close)
-        import shutil
-        import tempfile
-        case.folder = tempfile.mkdtemp(prefix="kagent-candidate-")
-        self.addCleanup(shutil.rmtree, case.folder)
+        case.folder = self.folder()
         case.pid = server.ask(type="hello")["ok"]["pid"]
         case.write(FORWARD.format("while True: pass"))
         server.channel.send({"type": "record", "candidate": case.folder, "backend": "cpu", "mode": "eval", "device": {},

@@ -7,6 +7,7 @@ sys.dont_write_bytecode = True
 _OWN = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_OWN, *(os.path.join(os.path.dirname(_OWN), name) for name in ("shared-python", "python"))]
 os.environ.update({
+    "TORCHINDUCTOR_CACHE_DIR": "/",   # exists; without it, importing torch needs a writable /tmp. Nothing is written
     "CUDA_VISIBLE_DEVICES": "", "PYTORCH_NVML_BASED_CUDA_CHECK": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 
