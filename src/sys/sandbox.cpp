@@ -43,6 +43,11 @@ void add_system(std::vector<std::string>& arguments) {
       add({"--ro-bind", folder, folder});
     }
   }
+  // Parents that bubblewrap makes by itself get mode 0700: nobody could pass after the uid drop.
+  for (const char* folder : {"/etc", "/sys", "/sys/devices", "/sys/devices/system", "/sys/module",
+                             "/sys/bus"}) {
+    add({"--perms", "0755", "--dir", folder});
+  }
   for (const char* file : {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
                            "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/localtime",
                            "/sys/devices/system/cpu", "/sys/devices/system/node"}) {

@@ -59,6 +59,12 @@ TEST_F(Sandbox, SeesOnlyWhatIsNamed) {
   EXPECT_EQ(run("ls / | tr '\\n' ' '").find("home"), std::string::npos);
 }
 
+TEST_F(Sandbox, CanRunTheSystemsProgramsBehindTheirLinks) {
+  // c++ is a link through /etc/alternatives on Debian; awk too.
+  EXPECT_EQ(run("awk 'BEGIN { print 6 * 7 }'; nproc >/dev/null && ls /etc/alternatives >/dev/null && echo fine"),
+            "42\nfine\n");
+}
+
 TEST_F(Sandbox, WritesOnlyWhereItMay) {
   const auto folder = TemporaryDirectory::create("kagent-test");
   ASSERT_TRUE(give_to_sandbox_user(folder->path()));
