@@ -17,7 +17,6 @@
 #include "toolbox/read_file_tool.h"
 #include "toolbox/write_file_tool.h"
 #include "wire/json.h"
-#include "workspace/create.h"
 
 namespace kagent::agent {
 namespace {
@@ -166,13 +165,15 @@ Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& pa
 Result<void> prepare_workspace(const OptimizeRequest& request, const store::RunFolder& folder) {
   std::error_code code;
   if (std::filesystem::exists(folder.workspace(), code)) return {};
-  return workspace::create(folder.workspace(),
-                           {{"task.py", request.task.source}, {"SKILL.md", request.skill}});
+  workspace::GivenFiles given = request.notes;
+  given["task.py"] = request.task.source;
+  given["SKILL.md"] = request.skill;
+  return workspace::create(folder.workspace(), given);
 }
 
 }  // namespace
 
-std::vector<std::string> read_only_paths() { return {"task.py", "SKILL.md"}; }
+std::vector<std::string> read_only_paths() { return {"task.py", "SKILL.md", "skills"}; }
 
 Result<store::RunResult> record_failure(const OptimizeRequest& request, const std::string& model,
                                         const store::RunFolder& folder, const Error& error) {

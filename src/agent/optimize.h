@@ -16,6 +16,7 @@
 #include "store/result_file.h"
 #include "store/run_folder.h"
 #include "toolbox/shell_runner.h"
+#include "workspace/create.h"
 
 namespace kagent::agent {
 
@@ -24,6 +25,7 @@ struct OptimizeRequest {
   JudgeSettings judge;
   LoopSettings loop;
   std::string skill;                  // text of SKILL.md
+  workspace::GivenFiles notes;        // further pages for the model, below "skills/"
   DeviceRecord device;
   std::vector<std::string> warnings;  // what the figures do not say; go into the result
 };

@@ -29,6 +29,7 @@ Result<sys::SpawnRequest> SandboxedShell::request(const std::string& command) co
   policy.directory = inside.string();
   policy.read_write.push_back({workspace_, inside});
   for (const std::string& path : read_only_) {
+    if (!std::filesystem::exists(workspace_ / path)) continue;
     policy.read_only.push_back({workspace_ / path, inside / path});
   }
   return sys::sandboxed(std::move(request), policy, tier_);

@@ -17,7 +17,7 @@ inline constexpr const char* kShellFolder = "/workspace";
 /// environment made from nothing.
 class SandboxedShell : public ShellRunner {
  public:
-  /// read_only: paths relative to the workspace that the shell must not change.
+  /// read_only: paths relative to the workspace that the shell must not change, where they exist.
   SandboxedShell(std::filesystem::path workspace, std::vector<std::string> read_only,
                  sys::SandboxTier tier)
       : workspace_(std::move(workspace)), read_only_(std::move(read_only)), tier_(tier) {}

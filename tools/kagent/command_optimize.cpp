@@ -115,9 +115,12 @@ Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, cons
       options.keep_going ? agent::AfterSuccess::keep_going : agent::AfterSuccess::stop;
   request.warnings = warnings(options);
   KAGENT_TRY(const auto installation, evaluator::Installation::find());
+  const auto skills = installation.share / "skills";
   KAGENT_TRY(request.skill,
-             sys::read_file(installation.share / "skills" / wire::word(settings.backend) / "SKILL.md",
-                            1u << 20));
+             sys::read_file(skills / wire::word(settings.backend) / "SKILL.md", 1u << 20));
+  for (const char* page : {"candidates.md", "operators.md"}) {
+    KAGENT_TRY(request.notes[std::string("skills/") + page], sys::read_file(skills / page, 1u << 20));
+  }
   return request;
 }
 

@@ -33,6 +33,7 @@ struct Rig {
     request.task.source = "class Model: ...\n";
     request.judge.backend = Backend::cpu;
     request.skill = "the skill";
+    request.notes = {{"skills/operators.md", "operators"}};
     request.warnings = {"CPU backend"};
   }
 

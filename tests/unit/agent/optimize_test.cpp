@@ -14,7 +14,7 @@ using fakes::reply;
 TEST(Optimize, LeavesTheRunFolderThatIsDocumented) {
   Rig rig;
   rig.run({try_candidate("wrong"), try_candidate("speedup 2")});
-  for (const char* name : {"trajectory.jsonl", "result.json", "workspace/task.py", "workspace/SKILL.md",
+  for (const char* name : {"trajectory.jsonl", "result.json", "workspace/task.py", "workspace/SKILL.md", "workspace/skills/operators.md",
                            "workspace/model_new.py", "best/model_new.py", "best/evaluation.json"}) {
     EXPECT_TRUE(std::filesystem::exists(rig.folder.path() / name)) << name;
   }
