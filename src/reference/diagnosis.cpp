@@ -49,14 +49,16 @@ Where locate(const at::Tensor& mask, const std::vector<std::int64_t>& shape, std
   if (wrong == mask.numel() || wrong < 2) return {};
   std::string text;
   bool tail = false;
+  std::int64_t box = 1;   // elements that the patterns together name
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] < 2) continue;
-    const std::string pattern = pattern_along(hits_along(mask, shape, d), static_cast<int>(d));
+    const std::vector<bool> hits = hits_along(mask, shape, d);
+    box *= std::count(hits.begin(), hits.end(), true);
+    const std::string pattern = pattern_along(hits, static_cast<int>(d));
     if (pattern.empty()) continue;
     tail = tail || is_tail(pattern);
     text += (text.empty() ? "all wrong elements are " : " and ") + pattern;
   }
-  if (shape.size() > 1 && wrong == mask.numel() - first && first > 0) {
+  if (box != wrong && wrong == mask.numel() - first) {
     return {"all wrong elements are the last " + std::to_string(wrong) + " in row-major order", true};
   }
   return {text, tail};
