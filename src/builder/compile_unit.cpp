@@ -6,18 +6,16 @@
 namespace kagent::builder {
 
 std::string probe_text(const CompileUnit& unit, CompilerKind compiler) {
-  const char* kernel = compiler == CompilerKind::host ? "" : "__global__ ";
+  // On the host an unused variable over a static function would be dropped.
+  const char* kind = compiler == CompilerKind::host ? "__attribute__((used)) " : "__device__ ";
   std::string text = fmt::format(
       "\n#line 1001 \"{0}\"\n"
-      "namespace kagent_probe {{ template <int N, class F> {1}void signature() {{}} "
-      "template <int N, auto* K> {1}void entry() {{}} }}\n"
+      "namespace kagent_probe {{ template <int N, auto* K, class F> {1}int kernel; }}\n"
       "#line 1 \"{0}\"\n",
-      kProbeFile, kernel);
+      kProbeFile, kind);
   for (std::size_t i = 0; i < unit.kernels.size(); ++i) {
-    text += fmt::format(
-        "template {2}void kagent_probe::signature<{0}, decltype(&{1})>(); "
-        "template {2}void kagent_probe::entry<{0}, &{1}>();\n",
-        i, unit.kernels[i].request.name, kernel);
+    text += fmt::format("template {2}int kagent_probe::kernel<{0}, &{1}, decltype(&{1})>;\n", i,
+                        unit.kernels[i].request.name, kind);
   }
   return text;
 }

@@ -30,7 +30,7 @@ struct CompileReport {
 /// means that its name does not fit.
 inline constexpr const char* kProbeFile = "kagent_probe";
 
-/// Templates and their instantiations that make the compiler spell every kernel's symbol and
+/// A template and its instantiations that make the compiler spell every kernel's symbol and
 /// parameter types (parameters.h), each kernel on a line of its own. Goes after the source.
 std::string probe_text(const CompileUnit& unit, CompilerKind compiler);
 

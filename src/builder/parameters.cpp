@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -94,20 +95,18 @@ std::vector<std::string> split_arguments(std::string_view list) {
   return parts;
 }
 
-/// "<prefix><number>, <rest><suffix>" -> number, rest.
-std::optional<std::pair<int, std::string>> numbered(std::string_view text, std::string_view prefix,
-                                                    std::string_view suffix) {
-  if (text.substr(0, prefix.size()) != prefix || text.size() < prefix.size() + suffix.size() ||
-      text.substr(text.size() - suffix.size()) != suffix) {
-    return std::nullopt;
+/// "void (*)(float const*, int)" -> its parameters.
+std::optional<std::vector<std::string>> parameters_of(std::string_view type) {
+  const std::size_t open = type.find(" (*)(");
+  if (open == std::string_view::npos) return std::nullopt;
+  type.remove_prefix(open + 5);
+  constexpr std::string_view kNoexcept = " noexcept";
+  if (type.size() > kNoexcept.size() && type.substr(type.size() - kNoexcept.size()) == kNoexcept) {
+    type.remove_suffix(kNoexcept.size());
   }
-  text = text.substr(prefix.size(), text.size() - prefix.size() - suffix.size());
-  int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0 || number > 100'000) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (text.substr(0, 2) != ", ") return std::nullopt;
-  return std::pair(number, std::string(text.substr(2)));
+  if (type.empty() || type.back() != ')') return std::nullopt;
+  type.remove_suffix(1);
+  return split_arguments(type);
 }
 
 std::string_view without_const(std::string_view type) {
@@ -138,32 +137,26 @@ std::string demangle(const std::string& symbol) {
   return name.empty() ? symbol : name;
 }
 
-std::optional<std::pair<int, std::vector<std::string>>> signature_probe(
-    const std::string& demangled) {
-  const auto probe = numbered(demangled, "void kagent_probe::signature<", ">()");
-  if (!probe) return std::nullopt;
-  std::string_view type = probe->second;
-  const std::size_t open = type.find(" (*)(");
-  if (open == std::string_view::npos) return std::nullopt;
-  type.remove_prefix(open + 5);
-  constexpr std::string_view kNoexcept = " noexcept";
-  if (type.size() > kNoexcept.size() && type.substr(type.size() - kNoexcept.size()) == kNoexcept) {
-    type.remove_suffix(kNoexcept.size());
+std::optional<Probe> read_probe(const std::string& demangled) {
+  const std::string prefix = std::string(kProbeNamespace) + "::kernel<";
+  const std::size_t begin = demangled.find(prefix);  // NVRTC may put a namespace of its own ahead
+  if (begin == std::string::npos || demangled.back() != '>') return std::nullopt;
+  const std::size_t first = begin + prefix.size();
+  const std::vector<std::string> parts =
+      split_arguments(std::string_view(demangled).substr(first, demangled.size() - 1 - first));
+  if (parts.size() != 3 || parts[1].empty() || parts[1][0] != '&') return std::nullopt;
+  Probe probe;
+  const auto [end, error] =
+      std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), probe.number);
+  if (error != std::errc() || end != parts[0].data() + parts[0].size()) return std::nullopt;
+  probe.kernel = parts[1].substr(1);
+  if (probe.kernel.size() > 2 && probe.kernel.front() == '(' && probe.kernel.back() == ')' &&
+      probe.kernel.rfind("(anonymous", 0) != 0) {
+    probe.kernel = probe.kernel.substr(1, probe.kernel.size() - 2);
   }
-  if (type.empty() || type.back() != ')') return std::nullopt;
-  type.remove_suffix(1);
-  return std::pair(probe->first, split_arguments(type));
-}
-
-std::optional<std::pair<int, std::string>> entry_probe(const std::string& demangled) {
-  auto probe = numbered(demangled, "void kagent_probe::entry<", ">()");
-  if (!probe) return std::nullopt;
-  std::string& kernel = probe->second;
-  if (kernel.rfind("&(", 0) == 0 && kernel.back() == ')') {
-    kernel = kernel.substr(2, kernel.size() - 3);
-  } else if (kernel.rfind('&', 0) == 0) {
-    kernel.erase(0, 1);
-  }
+  auto parameters = parameters_of(parts[2]);
+  if (!parameters) return std::nullopt;
+  probe.parameters = std::move(*parameters);
   return probe;
 }
 

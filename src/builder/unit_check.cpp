@@ -50,12 +50,13 @@ Probes find_probes(const ElfFile& image) {
   std::map<std::string, std::string> by_demangled;
   std::map<std::string, bool> plain;
   for (const ElfSymbol& symbol : image.symbols()) {
-    if (symbol.type != STT_FUNC || symbol.section == SHN_UNDEF) continue;
+    if (symbol.section == SHN_UNDEF) continue;
     const std::string name = demangle(symbol.name);
-    if (const auto signature = signature_probe(name)) {
-      probes.signatures[signature->first] = signature->second;
-    } else if (const auto entry = entry_probe(name)) {
-      wanted[entry->first] = entry->second;
+    if (auto probe = read_probe(name)) {
+      probes.signatures[probe->number] = std::move(probe->parameters);
+      wanted[probe->number] = std::move(probe->kernel);
+    } else if (symbol.type != STT_FUNC) {
+      continue;
     } else if (name == symbol.name) {
       plain[name] = true;
     } else {
