@@ -15,10 +15,10 @@ struct GroupNames {
   std::string_view names;  // overloads without "aten::", between white space
 };
 
-// What make_fx of torch 2.11 emits. Composite operators are left out, since it decomposes them. Never
-// here: what takes a storage (set_), a file (from_file), random numbers (dropout, bernoulli), other
-// devices or pinned memory, what resizes (resize_) or changes a tensor's own shape in place (t_,
-// squeeze_), skips bounds checks (_unsafe_index), or whose result's size depends on data (nonzero).
+// What make_fx of torch 2.11 emits. Composite operators are left out, since it decomposes them.
+// Never here: what takes a storage (set_), a file (from_file), random numbers (dropout), other
+// devices or pinned memory, what resizes (resize_) or changes a tensor's own shape in place (t_),
+// skips bounds checks (_unsafe_index), or whose result's size depends on data (nonzero).
 constexpr GroupNames kGroups[] = {
     {OperatorGroup::view, R"(
      view view.dtype _unsafe_view _reshape_alias t transpose.int permute expand slice.Tensor

@@ -12,8 +12,10 @@ namespace kagent::base {
 enum class OperatorGroup {
   view, factory, fill, copy, cast,   // always allowed
   gemm, conv,                        // allowed by default; --allow-ops names them
-  elementwise, reduction, softmax, scan, shape, index,   // in prepare; in forward only by name or `any`
-  normalization, pooling, resample, loss, attention, recurrent,  // only by name or `any`
+  // In prepare; in forward only by name or `any`.
+  elementwise, reduction, softmax, scan, shape, index,
+  // Only by name or `any`.
+  normalization, pooling, resample, loss, attention, recurrent,
 };
 
 /// What holds for one argument beyond its type. Sizes and views need the storage at hand, so the

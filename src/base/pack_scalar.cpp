@@ -30,8 +30,8 @@ std::uint16_t round_to_bits(double value, int exponent_bits, int fraction_bits) 
     const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
     const auto units =
         static_cast<long>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
-    bits = static_cast<int>(
-        std::min<long>((static_cast<long>(exponent + bias - 1) << fraction_bits) + units, infinite));
+    bits = static_cast<int>(std::min<long>(
+        (static_cast<long>(exponent + bias - 1) << fraction_bits) + units, infinite));
   }
   return static_cast<std::uint16_t>(sign | bits);
 }
@@ -136,8 +136,8 @@ std::variant<PackedScalar, std::string> pack_scalar(const LaunchArgument& argume
     case ParameterKind::unsigned_integer: {
       const auto value = as_integer(argument);
       if (!value) return wrong_type;
-      const auto scalar = pack_integer(*value, parameter.bytes,
-                                       parameter.kind == ParameterKind::signed_integer);
+      const auto scalar =
+          pack_integer(*value, parameter.bytes, parameter.kind == ParameterKind::signed_integer);
       if (!scalar) return wrong_range;
       return *scalar;
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python scalar as the bytes that a kernel's C++ parameter wants (pitfall 9). The policy uses it to
-// refuse what does not fit, the runner to fill parameters: both by the same rules.
+// A Python scalar as the bytes that a kernel's C++ parameter wants (pitfall 9). The policy uses it
+// to refuse what does not fit, the runner to fill parameters: both by the same rules.
 #pragma once
+
+#include <kagent/build.h>
+#include <kagent/plan.h>
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
-
-#include <kagent/build.h>
-#include <kagent/plan.h>
 
 namespace kagent::base {
 
@@ -18,10 +18,10 @@ struct PackedScalar {
   int size = 0;
 };
 
-/// `argument` must be a bool, an int or a float. A text says why it does not fit: "a float (2.5) for
-/// a parameter of type int". Integers go into floating parameters rounded to nearest; floats never
-/// go into integers; a finite value that would become infinite does not fit; True and False go into
-/// bool and integers, 0 and 1 into bool.
+/// `argument` must be a bool, an int or a float. A text says why it does not fit: "a float (2.5)
+/// for a parameter of type int". Integers go into floating parameters rounded to nearest; floats
+/// never go into integers; a finite value that would become infinite does not fit; True and False
+/// go into bool and integers, 0 and 1 into bool.
 std::variant<PackedScalar, std::string> pack_scalar(const LaunchArgument& argument,
                                                     const KernelParameter& parameter);
 

@@ -23,8 +23,8 @@ std::string_view trim(std::string_view text);
 
 std::string to_lower(std::string_view ascii);
 
-/// At most about `max_bytes`: head and tail are kept, and the middle is replaced by a line that says
-/// how much is missing. Never cuts inside a UTF-8 character.
+/// At most about `max_bytes`: head and tail are kept, and the middle is replaced by a line that
+/// says how much is missing. Never cuts inside a UTF-8 character.
 std::string cap(std::string_view text, std::size_t max_bytes);
 
 /// One printable line of at most about `max_bytes`: control characters become \n, \t or \x1b,

@@ -31,12 +31,13 @@ Result<void> check_allow_ops(const std::vector<std::string>& allow_ops) {
       if (allow_ops.size() > 1) return Error{ErrorKind::usage, shown + " stands alone"};
     } else if (name.rfind("aten::", 0) == 0) {
       if (base::find_operator(name) == nullptr) {
-        return Error{ErrorKind::usage, shown + " is no operator that can be replayed" +
-                                           close_overloads(name)};
+        return Error{ErrorKind::usage,
+                     shown + " is no operator that can be replayed" + close_overloads(name)};
       }
     } else if (!is_optional_group(name)) {
-      return Error{ErrorKind::usage,
-                   shown + " is none of gemm, conv, none, any, and no name that begins with aten::"};
+      return Error{
+          ErrorKind::usage,
+          shown + " is none of gemm, conv, none, any, and no name that begins with aten::"};
     }
   }
   return {};

@@ -2,13 +2,13 @@
 // --allow-ops as a question: may this operator stand in forward?
 #pragma once
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include <kagent/result.h>
 
 #include "base/operator_table.h"
+
+#include <set>
+#include <string>
+#include <vector>
 
 namespace kagent::policy {
 

@@ -33,12 +33,13 @@ std::optional<Fault> check_bindings(const Plan& plan, const TaskSignature& signa
     if (spec != nullptr && *spec == value.spec) continue;
     Fault fault;
     fault.kind = FaultKind::tampering;
-    fault.message = "the recorded plan uses " +
-                    (is_weight ? "weight " + base::one_line(value.path, 120)
-                               : "input " + std::to_string(value.input)) +
-                    (spec == nullptr ? ", which the task does not have"
-                                     : " as " + wire::spec_text(value.spec) + ", and the task has " +
-                                           wire::spec_text(*spec) + " (or other strides)");
+    fault.message =
+        "the recorded plan uses " +
+        (is_weight ? "weight " + base::one_line(value.path, 120)
+                   : "input " + std::to_string(value.input)) +
+        (spec == nullptr ? ", which the task does not have"
+                         : " as " + wire::spec_text(value.spec) + ", and the task has " +
+                               wire::spec_text(*spec) + " (or other strides)");
     fault.at = {"model_new.py", 0};
     return fault;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include <kagent/evaluation.h>
 #include <kagent/plan.h>
 #include <kagent/task.h>
+
+#include <optional>
 
 namespace kagent::policy {
 

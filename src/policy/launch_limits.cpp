@@ -10,14 +10,15 @@ namespace kagent::policy {
 namespace {
 
 constexpr std::int64_t kMaxBlockThreads = 1024;
-constexpr std::int64_t kMaxBlockDepth = 64;        // z
-constexpr std::int64_t kMaxGridHeight = 65535;     // y and z
-constexpr std::int64_t kMaxClusterBlocks = 8;      // the portable size
-constexpr std::int64_t kReservedSharedBytes = 1024;  // that each resident block costs besides its own
-constexpr std::int64_t kRegisterUnit = 256;        // a warp's registers come in units of this size
+constexpr std::int64_t kMaxBlockDepth = 64;     // z
+constexpr std::int64_t kMaxGridHeight = 65535;  // y and z
+constexpr std::int64_t kMaxClusterBlocks = 8;   // the portable size
+constexpr std::int64_t kReservedSharedBytes =
+    1024;                                    // that each resident block costs besides its own
+constexpr std::int64_t kRegisterUnit = 256;  // a warp's registers come in units of this size
 constexpr std::int64_t kMaxBlocksPerMultiprocessor = 32;
 constexpr std::int64_t kWarpThreads = 32;
-constexpr int kHopper = 9;                         // compute capability with clusters and TMA
+constexpr int kHopper = 9;  // compute capability with clusters and TMA
 constexpr std::size_t kMaxMapRank = 5;
 constexpr std::int64_t kMaxMapBox = 256;
 constexpr std::int64_t kMaxMapElementStride = 8;
@@ -53,7 +54,8 @@ std::string block_limit(const LaunchStep& step, const DeviceRecord& device) {
            std::to_string(most) + " are possible";
   }
   if (step.block[2] > kMaxBlockDepth) {
-    return "a block of " + wire::dimensions_text(step.block) + " threads; its third dimension is at most 64";
+    return "a block of " + wire::dimensions_text(step.block) +
+           " threads; its third dimension is at most 64";
   }
   if (step.grid[1] > kMaxGridHeight || step.grid[2] > kMaxGridHeight) {
     return "a grid of " + wire::dimensions_text(step.grid) +
@@ -74,15 +76,16 @@ std::string resource_limit(const LaunchStep& step, const KernelBuild& kernel,
                            const DeviceRecord& device) {
   const std::int64_t shared = step.shared_bytes + kernel.shared_bytes;
   if (device.shared_bytes_per_block > 0 && shared > device.shared_bytes_per_block) {
-    return std::to_string(shared) + " bytes of shared memory (" + std::to_string(step.shared_bytes) +
-           " dynamic, " + std::to_string(kernel.shared_bytes) + " static); this card gives a block " +
-           std::to_string(device.shared_bytes_per_block);
+    return std::to_string(shared) + " bytes of shared memory (" +
+           std::to_string(step.shared_bytes) + " dynamic, " + std::to_string(kernel.shared_bytes) +
+           " static); this card gives a block " + std::to_string(device.shared_bytes_per_block);
   }
   if (device.registers_per_multiprocessor > 0 &&
       registers_per_block(step, kernel) > device.registers_per_multiprocessor) {
     return "a block of " + wire::dimensions_text(step.block) + " threads with " +
            std::to_string(kernel.registers) +
-           " registers each is more than a multiprocessor has: use fewer threads or __launch_bounds__";
+           " registers each is more than a multiprocessor has: use fewer threads or "
+           "__launch_bounds__";
   }
   return {};
 }
@@ -98,8 +101,8 @@ std::string cluster_limit(const LaunchStep& step, const DeviceRecord& device) {
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (step.grid[i] % cluster[i] != 0) {
-      return "a grid of " + wire::dimensions_text(step.grid) + " blocks is no multiple of the cluster " +
-             wire::dimensions_text(cluster);
+      return "a grid of " + wire::dimensions_text(step.grid) +
+             " blocks is no multiple of the cluster " + wire::dimensions_text(cluster);
     }
   }
   return {};
@@ -116,7 +119,8 @@ std::int64_t resident_blocks(const LaunchStep& step, const KernelBuild& kernel,
   }
   if (device.shared_bytes_per_multiprocessor > 0) {
     const std::int64_t shared = step.shared_bytes + kernel.shared_bytes + kReservedSharedBytes;
-    per_multiprocessor = std::min(per_multiprocessor, device.shared_bytes_per_multiprocessor / shared);
+    per_multiprocessor =
+        std::min(per_multiprocessor, device.shared_bytes_per_multiprocessor / shared);
   }
   const std::int64_t registers = registers_per_block(step, kernel);
   if (device.registers_per_multiprocessor > 0 && registers > 0) {
@@ -141,8 +145,9 @@ std::string cooperative_limit(const LaunchStep& step, const KernelBuild& kernel,
 std::string broken_limit(const LaunchStep& step, const KernelBuild& kernel, Backend backend,
                          const DeviceRecord& device) {
   if (backend == Backend::cpu) return cpu_limit(step);
-  for (const std::string& problem : {block_limit(step, device), resource_limit(step, kernel, device),
-                                     cluster_limit(step, device)}) {
+  for (const std::string& problem :
+       {block_limit(step, device), resource_limit(step, kernel, device),
+        cluster_limit(step, device)}) {
     if (!problem.empty()) return problem;
   }
   if (step.programmatic && device.capability_major > 0 && device.capability_major < kHopper) {

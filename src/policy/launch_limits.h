@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include <kagent/build.h>
 #include <kagent/device.h>
 #include <kagent/plan.h>
+
+#include <string>
 
 namespace kagent::policy {
 

@@ -47,7 +47,8 @@ struct GivenText {
 
 std::string given_list(const LaunchStep& step, const Plan& plan) {
   std::vector<std::string> given;
-  for (const LaunchArgument& argument : step.arguments) given.push_back(std::visit(GivenText{plan}, argument));
+  for (const LaunchArgument& argument : step.arguments)
+    given.push_back(std::visit(GivenText{plan}, argument));
   return "(" + base::one_line(base::join(given, ", "), 400) + ")";
 }
 
@@ -118,8 +119,9 @@ std::optional<Fault> check_arguments(const Step& step, const LaunchStep& launch,
     const std::string problem =
         std::visit(ArgumentProblem(kernel.parameters[i], plan, device), launch.arguments[i]);
     if (problem.empty()) continue;
-    return bad_launch(step, name + ", argument " + std::to_string(i + 1) + " of " +
-                                std::to_string(launch.arguments.size()) + ": " + problem,
+    return bad_launch(step,
+                      name + ", argument " + std::to_string(i + 1) + " of " +
+                          std::to_string(launch.arguments.size()) + ": " + problem,
                       "the kernel is declared as " + name + parameter_list(kernel));
   }
   return std::nullopt;

@@ -2,12 +2,12 @@
 // Launches against the kernels' real C++ parameters and the card's limits, before anything runs.
 #pragma once
 
-#include <optional>
-
 #include <kagent/build.h>
 #include <kagent/device.h>
 #include <kagent/evaluation.h>
 #include <kagent/plan.h>
+
+#include <optional>
 
 namespace kagent::policy {
 

@@ -58,7 +58,8 @@ std::vector<std::string> overloads_to_allow(const std::vector<Step>& steps, Sect
 
 /// A value for --allow-ops that would do: what is allowed now and what is missing, since the option
 /// replaces its default.
-std::string allow_ops_that_would_do(const JudgeSettings& settings, std::vector<std::string> missing) {
+std::string allow_ops_that_would_do(const JudgeSettings& settings,
+                                    std::vector<std::string> missing) {
   if (missing.size() > kMaxSuggestedOverloads) return "any";
   std::vector<std::string> names = settings.allow_ops;
   if (names == std::vector<std::string>{"none"}) names.clear();
@@ -122,8 +123,9 @@ std::optional<Fault> check_section(const std::vector<Step>& steps, Section secti
     const base::OperatorRow* row = base::find_operator(op->overload);
     if (row == nullptr) return not_in_table(step, *op);
     if (!allowed.in(section, *row)) {
-      return not_allowed(step, *op, section,
-                         allow_ops_that_would_do(settings, overloads_to_allow(steps, section, allowed)));
+      return not_allowed(
+          step, *op, section,
+          allow_ops_that_would_do(settings, overloads_to_allow(steps, section, allowed)));
     }
     if (const std::string problem = broken_rule(*op, *row); !problem.empty()) {
       return forbidden(step, shown_name(*op) + " " + problem + ", which cannot be replayed",

@@ -3,20 +3,20 @@
 // the parsed plan, never what the recorder claims.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <kagent/evaluation.h>
 #include <kagent/plan.h>
 #include <kagent/settings.h>
 
 #include "policy/allowed_operators.h"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace kagent::policy {
 
-/// The first operator that is not allowed (forbidden_op), or no_custom_kernel where forward launches
-/// none of the candidate's kernels and --allow-ops is not "any".
+/// The first operator that is not allowed (forbidden_op), or no_custom_kernel where forward
+/// launches none of the candidate's kernels and --allow-ops is not "any".
 std::optional<Fault> check_operators(const Plan& plan, const JudgeSettings& settings);
 
 /// What should stand beside a verdict: "torch_only" (forward launches nothing), "allowed:aten::…"

@@ -57,7 +57,8 @@ class OutputCheck {
                        base::one_line(base::join(got.keys, ", ")));
     }
     for (std::size_t i = 0; i < got.items.size(); ++i) {
-      const std::string key = got.kind == Kind::dict ? "\"" + got.keys[i] + "\"" : std::to_string(i);
+      const std::string key =
+          got.kind == Kind::dict ? "\"" + got.keys[i] + "\"" : std::to_string(i);
       auto fault = compare(got.items[i], expected.items[i], path + "[" + key + "]");
       if (fault) return fault;
     }
@@ -69,7 +70,8 @@ class OutputCheck {
                   const std::string& got) const {
     Fault fault;
     fault.kind = FaultKind::shape;
-    fault.message = base::one_line(path, 200) + " is " + got + ", and the reference returns " + expected;
+    fault.message =
+        base::one_line(path, 200) + " is " + got + ", and the reference returns " + expected;
     fault.expected = expected;
     fault.got = got;
     fault.at = {"model_new.py", 0};
@@ -87,11 +89,12 @@ class OutputCheck {
     const TensorSpec& expected = outputs_.entries[index].spec;
     if (got.shape == expected.shape && got.dtype == expected.dtype) return std::nullopt;
     const bool shape = got.shape != expected.shape;
-    Fault fault = structure(path, shape ? wire::shape_text(expected.shape) : wire::word(expected.dtype),
-                            shape ? wire::shape_text(got.shape) : wire::word(got.dtype));
+    Fault fault =
+        structure(path, shape ? wire::shape_text(expected.shape) : wire::word(expected.dtype),
+                  shape ? wire::shape_text(got.shape) : wire::word(got.dtype));
     fault.kind = shape ? FaultKind::shape : FaultKind::dtype;
-    fault.message = base::one_line(path, 200) + " has " + (shape ? "shape " : "dtype ") + fault.got +
-                    ", and the reference's has " + fault.expected;
+    fault.message = base::one_line(path, 200) + " has " + (shape ? "shape " : "dtype ") +
+                    fault.got + ", and the reference's has " + fault.expected;
     fault.output = expected_id.index;
     return fault;
   }

@@ -133,8 +133,9 @@ std::string PlanText::step_text(const OperatorStep& step) const {
     results.push_back(value_name(id) + ": " + full_spec_text(value(id).spec));
   }
   const base::OperatorRow* row = base::find_operator(step.overload);
-  return base::join(results, ", ") + (results.empty() ? "" : " = ") + name_text(step.overload) + "(" +
-         base::join(arguments, ", ") + ")  # " + (row == nullptr ? "not replayable" : base::word(row->group));
+  return base::join(results, ", ") + (results.empty() ? "" : " = ") + name_text(step.overload) +
+         "(" + base::join(arguments, ", ") + ")  # " +
+         (row == nullptr ? "not replayable" : base::word(row->group));
 }
 
 std::string PlanText::launch_argument_text(const LaunchArgument& argument) const {
@@ -158,8 +159,8 @@ std::string PlanText::step_text(const LaunchStep& step) const {
   for (const LaunchArgument& argument : step.arguments) {
     arguments.push_back(launch_argument_text(argument));
   }
-  std::string shape = "grid " + wire::dimensions_text(step.grid) + ", block " +
-                      wire::dimensions_text(step.block);
+  std::string shape =
+      "grid " + wire::dimensions_text(step.grid) + ", block " + wire::dimensions_text(step.block);
   if (step.shared_bytes > 0) shape += ", " + std::to_string(step.shared_bytes) + " B shared";
   if (step.cluster) shape += ", cluster " + wire::dimensions_text(*step.cluster);
   if (step.cooperative) shape += ", cooperative";
@@ -176,7 +177,8 @@ std::string PlanText::output_text(const OutputTree& tree) const {
   std::vector<std::string> items;
   for (std::size_t i = 0; i < tree.items.size(); ++i) {
     const bool keyed = tree.kind == OutputTree::Kind::dict;
-    items.push_back((keyed ? "\"" + name_text(tree.keys[i]) + "\": " : "") + output_text(tree.items[i]));
+    items.push_back((keyed ? "\"" + name_text(tree.keys[i]) + "\": " : "") +
+                    output_text(tree.items[i]));
   }
   const std::string inside = base::join(items, ", ");
   if (tree.kind == OutputTree::Kind::list) return "[" + inside + "]";
@@ -207,8 +209,9 @@ std::string PlanText::given() const {
 std::string PlanText::section(const std::vector<Step>& steps) const {
   Rows rows;
   for (const Step& step : steps) {
-    rows.emplace_back(place_text(step.at),
-                      std::visit([&](const auto& action) { return step_text(action); }, step.action));
+    rows.emplace_back(
+        place_text(step.at),
+        std::visit([&](const auto& action) { return step_text(action); }, step.action));
   }
   return columns(rows);
 }
@@ -238,8 +241,8 @@ std::string PlanText::text() const {
          count_text(plan_.forward.size(), "step") + " in forward, " +
          std::to_string(plan_.prepare.size()) + " in prepare, " +
          count_text(plan_.kernels.size(), "kernel") + "\n" + kernels() + given() + prepare() +
-         "\nforward\n" + section(plan_.forward) + "\nreturns\n  " + output_text(plan_.outputs) + "\n" +
-         tunables();
+         "\nforward\n" + section(plan_.forward) + "\nreturns\n  " + output_text(plan_.outputs) +
+         "\n" + tunables();
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ double mean_span(const std::vector<Sample>& samples) {
   return samples.empty() ? 0 : sum(samples, &Sample::span_us) / static_cast<double>(samples.size());
 }
 
-std::vector<Sample> all_samples(const std::vector<Round>& rounds,
-                                std::vector<Sample> Round::*arm) {
+std::vector<Sample> all_samples(const std::vector<Round>& rounds, std::vector<Sample> Round::*arm) {
   std::vector<Sample> all;
   for (const Round& round : rounds) all.insert(all.end(), (round.*arm).begin(), (round.*arm).end());
   return all;

@@ -2,14 +2,15 @@
 // Samples of interleaved arms to times and speed-ups (design §6).
 #pragma once
 
+#include <kagent/evaluation.h>
+
 #include <optional>
 #include <vector>
 
-#include <kagent/evaluation.h>
-
 namespace kagent::scoring {
 
-/// One palindromic round, E C K K C E: two samples of each arm, or none of an arm that is not there.
+/// One palindromic round, E C K K C E: two samples of each arm, or none of an arm that is not
+/// there.
 struct Round {
   std::vector<Sample> eager;
   std::vector<Sample> compiled;
@@ -25,8 +26,8 @@ ArmTimes summarise(std::vector<Sample> samples);
 std::optional<Speedup> measure_speedup(const std::vector<Round>& rounds,
                                        std::vector<Sample> Round::*baseline);
 
-/// Everything that the samples say; clock, prepare_us and notes are the caller's. Without samples of
-/// the candidate (baselines alone) its times are zero and there are no speed-ups.
+/// Everything that the samples say; clock, prepare_us and notes are the caller's. Without samples
+/// of the candidate (baselines alone) its times are zero and there are no speed-ups.
 Measurement summarise(const std::vector<Round>& rounds);
 
 }  // namespace kagent::scoring

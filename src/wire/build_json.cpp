@@ -35,8 +35,11 @@ void read(const Reader& reader, KernelParameter& parameter) {
 }
 
 Json to_json(const KernelParameter& parameter) {
-  Json json{{"kind", word(parameter.kind)}, {"bytes", parameter.bytes}, {"pointee", nullptr},
-            {"read_only", parameter.read_only}, {"type", parameter.type}};
+  Json json{{"kind", word(parameter.kind)},
+            {"bytes", parameter.bytes},
+            {"pointee", nullptr},
+            {"read_only", parameter.read_only},
+            {"type", parameter.type}};
   if (parameter.pointee) json["pointee"] = word(*parameter.pointee);
   return json;
 }
@@ -47,14 +50,17 @@ void read(const Reader& reader, KernelBuild& kernel) {
   kernel.entry = reader.field("entry").text(kMaxMessageBytes);
   read_list(reader.field("parameters"), kernel.parameters, kMaxArguments);
   kernel.registers = static_cast<int>(reader.field("registers").integer(0, 1 << 20));
-  kernel.spill_store_bytes = static_cast<int>(reader.field("spill_store_bytes").integer(0, 1 << 30));
+  kernel.spill_store_bytes =
+      static_cast<int>(reader.field("spill_store_bytes").integer(0, 1 << 30));
   kernel.spill_load_bytes = static_cast<int>(reader.field("spill_load_bytes").integer(0, 1 << 30));
   kernel.shared_bytes = reader.field("shared_bytes").integer(0, 1 << 30);
 }
 
 Json to_json(const KernelBuild& kernel) {
   Json parameters = Json::array();
-  for (const KernelParameter& parameter : kernel.parameters) parameters.push_back(to_json(parameter));
+  for (const KernelParameter& parameter : kernel.parameters) {
+    parameters.push_back(to_json(parameter));
+  }
   return {{"kernel", kernel.kernel},
           {"unit", kernel.unit},
           {"entry", kernel.entry},
@@ -74,8 +80,11 @@ void read(const Reader& reader, BuildUnit& unit) {
 }
 
 Json to_json(const BuildUnit& unit) {
-  return {{"source", unit.source}, {"options", unit.options}, {"hash", unit.hash},
-          {"log", unit.log}, {"build_ms", unit.build_ms}};
+  return {{"source", unit.source},
+          {"options", unit.options},
+          {"hash", unit.hash},
+          {"log", unit.log},
+          {"build_ms", unit.build_ms}};
 }
 
 void read(const Reader& reader, BuildResult& build) {
@@ -90,10 +99,13 @@ Json to_json(const BuildResult& build) {
   for (const BuildUnit& unit : build.units) units.push_back(to_json(unit));
   Json kernels = Json::array();
   for (const KernelBuild& kernel : build.kernels) kernels.push_back(to_json(kernel));
-  return {{"compiler", build.compiler}, {"units", std::move(units)}, {"kernels", std::move(kernels)}};
+  return {
+      {"compiler", build.compiler}, {"units", std::move(units)}, {"kernels", std::move(kernels)}};
 }
 
 template <>
-Result<BuildResult> parse(const Json& json) { return read_document<BuildResult>(json); }
+Result<BuildResult> parse(const Json& json) {
+  return read_document<BuildResult>(json);
+}
 
 }  // namespace kagent::wire

@@ -37,8 +37,11 @@ void read(const Reader& reader, ArmTimes& arm) {
 }
 
 Json to_json(const ArmTimes& arm) {
-  return {{"samples", list_to_json(arm.samples)}, {"median_us", arm.median_us},
-          {"low_us", arm.low_us}, {"high_us", arm.high_us}, {"busy_us", arm.busy_us},
+  return {{"samples", list_to_json(arm.samples)},
+          {"median_us", arm.median_us},
+          {"low_us", arm.low_us},
+          {"high_us", arm.high_us},
+          {"busy_us", arm.busy_us},
           {"launches", arm.launches}};
 }
 
@@ -61,8 +64,11 @@ void read(const Reader& reader, Sample& sample) {
 }
 
 Json to_json(const Sample& sample) {
-  return {{"span_us", sample.span_us}, {"busy_us", sample.busy_us}, {"sum_us", sample.sum_us},
-          {"launches", sample.launches}, {"own_us", sample.own_us}};
+  return {{"span_us", sample.span_us},
+          {"busy_us", sample.busy_us},
+          {"sum_us", sample.sum_us},
+          {"launches", sample.launches},
+          {"own_us", sample.own_us}};
 }
 
 void read(const Reader& reader, Measurement& measurement) {
@@ -128,12 +134,20 @@ Json to_json(const Evaluation& evaluation) {
 }
 
 template <>
-Result<Sample> parse(const Json& json) { return read_document<Sample>(json); }
+Result<Sample> parse(const Json& json) {
+  return read_document<Sample>(json);
+}
 template <>
-Result<Measurement> parse(const Json& json) { return read_document<Measurement>(json); }
+Result<Measurement> parse(const Json& json) {
+  return read_document<Measurement>(json);
+}
 template <>
-Result<Score> parse(const Json& json) { return read_document<Score>(json); }
+Result<Score> parse(const Json& json) {
+  return read_document<Score>(json);
+}
 template <>
-Result<Evaluation> parse(const Json& json) { return read_document<Evaluation>(json); }
+Result<Evaluation> parse(const Json& json) {
+  return read_document<Evaluation>(json);
+}
 
 }  // namespace kagent::wire

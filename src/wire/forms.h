@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// read() and to_json() of every type that has a JSON form, and the caps on its parts. json.h is the public side.
+// read() and to_json() of every type that has a JSON form, and the caps on its parts. json.h is the
+// public side.
 #pragma once
 
 #include "wire/json.h"

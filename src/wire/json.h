@@ -3,8 +3,6 @@
 // says which field is wrong ("values[3].shape: expected a list of integers").
 #pragma once
 
-#include <string>
-
 #include <kagent/build.h>
 #include <kagent/device.h>
 #include <kagent/evaluation.h>
@@ -14,6 +12,8 @@
 #include <kagent/task.h>
 
 #include <nlohmann/json.hpp>
+
+#include <string>
 
 namespace kagent::wire {
 

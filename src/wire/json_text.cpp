@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/json.h"
-
 #include "base/text.h"
+#include "wire/json.h"
 
 #include <algorithm>
 #include <string_view>
@@ -15,8 +14,10 @@ constexpr std::size_t kMaxJsonValues = 4'000'000;
 std::string place(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, std::min(at, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return "line " + std::to_string(line) + ", column " + std::to_string(before.size() - line_start + 1);
+  const std::size_t line_start =
+      before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return "line " + std::to_string(line) + ", column " +
+         std::to_string(before.size() - line_start + 1);
 }
 
 /// Looks at brackets and commas before any memory is taken: a small hostile text could otherwise

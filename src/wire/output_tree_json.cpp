@@ -72,6 +72,8 @@ Json to_json(const OutputTree& tree) {
 }
 
 template <>
-Result<OutputTree> parse(const Json& json) { return read_document<OutputTree>(json); }
+Result<OutputTree> parse(const Json& json) {
+  return read_document<OutputTree>(json);
+}
 
 }  // namespace kagent::wire

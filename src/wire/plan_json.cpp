@@ -16,9 +16,7 @@ void read_value_content(const Reader& reader, PlanValue& value) {
       value.input = static_cast<int>(reader.field("input").integer(0, kMaxEntries));
       break;
     case ValueOrigin::weight:
-    case ValueOrigin::prepared:
-      value.path = reader.field("path").text(kMaxNameBytes);
-      break;
+    case ValueOrigin::prepared: value.path = reader.field("path").text(kMaxNameBytes); break;
     case ValueOrigin::constant: {
       const Reader data = reader.field("data");
       if (!data.present()) return;
@@ -65,7 +63,9 @@ void read(const Reader& reader, KernelRequest& kernel) {
 }
 
 Json to_json(const KernelRequest& kernel) {
-  return {{"source", kernel.source}, {"name", kernel.name}, {"options", kernel.options},
+  return {{"source", kernel.source},
+          {"name", kernel.name},
+          {"options", kernel.options},
           {"at", to_json(kernel.at)}};
 }
 
@@ -115,6 +115,8 @@ Json to_json(const Plan& plan) {
 }
 
 template <>
-Result<Plan> parse(const Json& json) { return read_document<Plan>(json); }
+Result<Plan> parse(const Json& json) {
+  return read_document<Plan>(json);
+}
 
 }  // namespace kagent::wire

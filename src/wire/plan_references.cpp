@@ -57,11 +57,13 @@ void ReferenceCheck::check_constant(const PlanValue& value, const std::string& p
   std::int64_t bytes = size_of(value.spec.dtype);
   for (const std::int64_t size : value.spec.shape) bytes *= size;  // below 2^40, as parsed
   if (value.constant.size() != static_cast<std::size_t>(bytes)) {
-    fail(path + ".data", "has " + std::to_string(value.constant.size()) + " bytes, and its shape needs " +
-                             std::to_string(bytes));
+    fail(path + ".data", "has " + std::to_string(value.constant.size()) +
+                             " bytes, and its shape needs " + std::to_string(bytes));
   }
   constant_bytes_ += value.constant.size();
-  if (constant_bytes_ > kMaxConstantBytes) fail(path + ".data", "constants of more than 64 MiB in all");
+  if (constant_bytes_ > kMaxConstantBytes) {
+    fail(path + ".data", "constants of more than 64 MiB in all");
+  }
 }
 
 void ReferenceCheck::check_values() {
@@ -104,7 +106,9 @@ void ReferenceCheck::check_read(ValueId id, Section section, const std::string& 
       if (section == Section::prepare) fail(path, value + " is there only once prepare has ended");
       return;
     case ValueOrigin::computed:
-      if (made_by_[index] == Section::none) return fail(path, value + " is used before it is computed");
+      if (made_by_[index] == Section::none) {
+        return fail(path, value + " is used before it is computed");
+      }
       if (made_by_[index] != section) {
         fail(path, value + " belongs to prepare; forward sees it as a value of origin prepared");
       }

@@ -21,7 +21,8 @@ void Reader::fail(const std::string& problem) const {
     if (segment->name.data() == nullptr) {
       part = "[" + std::to_string(segment->index) + "]";
     } else {
-      part = (segment->parent == nullptr ? "" : ".") + base::one_line(segment->name, kMaxShownBytes);
+      part =
+          (segment->parent == nullptr ? "" : ".") + base::one_line(segment->name, kMaxShownBytes);
     }
     path.insert(0, part);
   }
@@ -113,16 +114,17 @@ std::int64_t Reader::integer(std::int64_t minimum, std::int64_t maximum) const {
   }
   const auto value = json_->get<std::int64_t>();
   if (value < minimum || value > maximum) {
-    fail(maximum == kNoMaximum ? "must be at least " + std::to_string(minimum)
-                               : "must be from " + std::to_string(minimum) + " to " +
-                                     std::to_string(maximum));
+    fail(maximum == kNoMaximum
+             ? "must be at least " + std::to_string(minimum)
+             : "must be from " + std::to_string(minimum) + " to " + std::to_string(maximum));
   }
   return value;
 }
 
 std::uint64_t Reader::unsigned_integer() const {
   if (json_ == nullptr) return 0;
-  if (!json_->is_number_unsigned() && !(json_->is_number_integer() && json_->get<std::int64_t>() >= 0)) {
+  if (!json_->is_number_unsigned() &&
+      !(json_->is_number_integer() && json_->get<std::int64_t>() >= 0)) {
     fail("expected an unsigned integer of 64 bits");
     return 0;
   }

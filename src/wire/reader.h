@@ -4,6 +4,10 @@
 // no checks of its own. read(...) for each type is in forms.h.
 #pragma once
 
+#include <kagent/result.h>
+
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -11,10 +15,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <kagent/result.h>
-
-#include <nlohmann/json.hpp>
 
 namespace kagent::wire {
 
@@ -49,8 +49,7 @@ class Document {
 /// One place in a document. Cheap to copy; the JSON value must outlive it.
 class Reader {
  public:
-  Reader(const nlohmann::json& json, Document& document)
-      : json_(&json), document_(&document) {}
+  Reader(const nlohmann::json& json, Document& document) : json_(&json), document_(&document) {}
 
   bool failed() const { return !document_->error.empty(); }
   /// False for an absent optional field, and after an error.

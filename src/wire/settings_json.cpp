@@ -34,6 +34,8 @@ Json to_json(const JudgeSettings& settings) {
 }
 
 template <>
-Result<JudgeSettings> parse(const Json& json) { return read_document<JudgeSettings>(json); }
+Result<JudgeSettings> parse(const Json& json) {
+  return read_document<JudgeSettings>(json);
+}
 
 }  // namespace kagent::wire

@@ -73,9 +73,12 @@ void read(const Reader& reader, TensorMap& map) {
 }
 
 Json to_json(const TensorMap& map) {
-  return {{"tensor", map.tensor.index}, {"box", map.box},
-          {"element_strides", map.element_strides}, {"swizzle", map.swizzle},
-          {"interleave", map.interleave}, {"l2_promotion", map.l2_promotion},
+  return {{"tensor", map.tensor.index},
+          {"box", map.box},
+          {"element_strides", map.element_strides},
+          {"swizzle", map.swizzle},
+          {"interleave", map.interleave},
+          {"l2_promotion", map.l2_promotion},
           {"fill_nan", map.fill_nan}};
 }
 
@@ -102,7 +105,9 @@ Json to_json(const LaunchArgument& argument) {
   Argument tagged;
   std::visit(
       [&](const auto& value) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, TensorMap>) tagged.value = value;
+        if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, TensorMap>) {
+          tagged.value = value;
+        }
       },
       argument);
   return to_json(tagged);
@@ -128,9 +133,13 @@ void read(const Reader& reader, LaunchStep& step) {
 }
 
 Json to_json(const LaunchStep& step) {
-  Json json{{"launch", step.kernel}, {"grid", step.grid}, {"block", step.block},
-            {"shared_bytes", step.shared_bytes}, {"cluster", nullptr},
-            {"cooperative", step.cooperative}, {"programmatic", step.programmatic}};
+  Json json{{"launch", step.kernel},
+            {"grid", step.grid},
+            {"block", step.block},
+            {"shared_bytes", step.shared_bytes},
+            {"cluster", nullptr},
+            {"cooperative", step.cooperative},
+            {"programmatic", step.programmatic}};
   if (step.cluster) json["cluster"] = *step.cluster;
   Json arguments = Json::array();
   for (const LaunchArgument& argument : step.arguments) arguments.push_back(to_json(argument));

@@ -39,7 +39,8 @@ void read(const Reader& reader, WeightSpec& weight) {
 }
 
 Json to_json(const WeightSpec& weight) {
-  return {{"path", weight.path}, {"spec", to_json(weight.spec)},
+  return {{"path", weight.path},
+          {"spec", to_json(weight.spec)},
           {"in_state_dict", weight.in_state_dict}};
 }
 
@@ -98,8 +99,12 @@ Json to_json(const DeviceRecord& device) {
 }
 
 template <>
-Result<TaskSignature> parse(const Json& json) { return read_document<TaskSignature>(json); }
+Result<TaskSignature> parse(const Json& json) {
+  return read_document<TaskSignature>(json);
+}
 template <>
-Result<DeviceRecord> parse(const Json& json) { return read_document<DeviceRecord>(json); }
+Result<DeviceRecord> parse(const Json& json) {
+  return read_document<DeviceRecord>(json);
+}
 
 }  // namespace kagent::wire

@@ -34,8 +34,8 @@ std::string too_large(const TensorSpec& spec) {
 std::string float_to_text(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   char digits[64];
-  const auto end = std::to_chars(digits, digits + sizeof digits, std::abs(value),
-                                 std::chars_format::hex);
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, std::abs(value), std::chars_format::hex);
   return (std::signbit(value) ? "-0x" : "0x") + std::string(digits, end.ptr);
 }
 
@@ -49,8 +49,8 @@ void read_float(const Reader& reader, double& value) {
   } else {
     const bool hexadecimal = rest.substr(0, 2) == "0x" && rest.size() > 2 && rest[2] != '-';
     if (hexadecimal) rest.remove_prefix(2);
-    const auto end = std::from_chars(rest.data(), rest.data() + rest.size(), value,
-                                     std::chars_format::hex);
+    const auto end =
+        std::from_chars(rest.data(), rest.data() + rest.size(), value, std::chars_format::hex);
     if (!hexadecimal || end.ec != std::errc() || end.ptr != rest.data() + rest.size()) {
       reader.fail("expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan");
     }
@@ -179,10 +179,16 @@ Json to_json(const ArenaLayout& layout) {
 }
 
 template <>
-Result<Argument> parse(const Json& json) { return read_document<Argument>(json); }
+Result<Argument> parse(const Json& json) {
+  return read_document<Argument>(json);
+}
 template <>
-Result<TensorSpec> parse(const Json& json) { return read_document<TensorSpec>(json); }
+Result<TensorSpec> parse(const Json& json) {
+  return read_document<TensorSpec>(json);
+}
 template <>
-Result<ArenaLayout> parse(const Json& json) { return read_document<ArenaLayout>(json); }
+Result<ArenaLayout> parse(const Json& json) {
+  return read_document<ArenaLayout>(json);
+}
 
 }  // namespace kagent::wire

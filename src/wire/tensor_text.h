@@ -2,12 +2,12 @@
 // How messages and reports name tensors and launch dimensions.
 #pragma once
 
+#include <kagent/tensor.h>
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <kagent/tensor.h>
 
 namespace kagent::wire {
 

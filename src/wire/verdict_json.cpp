@@ -22,7 +22,8 @@ void read(const Reader& reader, Trial& trial) {
 }
 
 Json to_json(const Trial& trial) {
-  return {{"seed", trial.seed}, {"passed", trial.passed},
+  return {{"seed", trial.seed},
+          {"passed", trial.passed},
           {"max_error", number_to_json(trial.max_error)},
           {"error_ratio", number_to_json(trial.error_ratio)}};
 }
@@ -55,8 +56,11 @@ void read(const Reader& reader, Fault& fault) {
 }
 
 Json to_json(const Fault& fault) {
-  Json json{{"kind", word(fault.kind)}, {"message", fault.message}, {"hint", fault.hint},
-            {"at", to_json(fault.at)}, {"detail", fault.detail}};
+  Json json{{"kind", word(fault.kind)},
+            {"message", fault.message},
+            {"hint", fault.hint},
+            {"at", to_json(fault.at)},
+            {"detail", fault.detail}};
   if (fault.output >= 0) {
     json["output"] = fault.output;
     json["index"] = fault.index;
@@ -74,22 +78,29 @@ void read(const Reader& reader, Verdict& verdict) {
   }
   verdict.labels = reader.field("labels").texts(kMaxLabels, kMaxNameBytes);
   if (!reader.failed() && verdict.correct == verdict.fault.has_value()) {
-    reader.fail(verdict.correct ? "correct, and yet there is a fault" : "not correct, and no fault");
+    reader.fail(verdict.correct ? "correct, and yet there is a fault"
+                                : "not correct, and no fault");
   }
 }
 
 Json to_json(const Verdict& verdict) {
   Json trials = Json::array();
   for (const Trial& trial : verdict.trials) trials.push_back(to_json(trial));
-  Json json{{"correct", verdict.correct}, {"trials", std::move(trials)}, {"fault", nullptr},
+  Json json{{"correct", verdict.correct},
+            {"trials", std::move(trials)},
+            {"fault", nullptr},
             {"labels", verdict.labels}};
   if (verdict.fault) json["fault"] = to_json(*verdict.fault);
   return json;
 }
 
 template <>
-Result<Fault> parse(const Json& json) { return read_document<Fault>(json); }
+Result<Fault> parse(const Json& json) {
+  return read_document<Fault>(json);
+}
 template <>
-Result<Verdict> parse(const Json& json) { return read_document<Verdict>(json); }
+Result<Verdict> parse(const Json& json) {
+  return read_document<Verdict>(json);
+}
 
 }  // namespace kagent::wire

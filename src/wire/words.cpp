@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/json.h"
-
 #include <kagent/chat.h>
 #include <kagent/trajectory.h>
 
 #include "base/text.h"
+#include "wire/json.h"
 
 #include <cstddef>
 
@@ -21,12 +20,13 @@ struct Word {
 template <typename Enum>
 struct Words;
 
-#define KAGENT_WORD(name) {Enum::name, #name}
-#define KAGENT_WORDS(type, ...)                          \
-  template <>                                            \
-  struct Words<type> {                                   \
-    using Enum = type;                                   \
-    static constexpr Word<Enum> kAll[] = {__VA_ARGS__};  \
+#define KAGENT_WORD(name) \
+  { Enum::name, #name }
+#define KAGENT_WORDS(type, ...)                         \
+  template <>                                           \
+  struct Words<type> {                                  \
+    using Enum = type;                                  \
+    static constexpr Word<Enum> kAll[] = {__VA_ARGS__}; \
   }
 
 KAGENT_WORDS(DType, KAGENT_WORD(float64), KAGENT_WORD(float32), KAGENT_WORD(float16),
@@ -84,8 +84,8 @@ Result<Enum> parse_word(const std::string& text) {
   return Error{ErrorKind::usage, "\"" + base::one_line(text, 60) + "\" is none of " + known};
 }
 
-#define KAGENT_INSTANTIATE(type)           \
-  template const char* word<type>(type);   \
+#define KAGENT_INSTANTIATE(type)         \
+  template const char* word<type>(type); \
   template Result<type> parse_word<type>(const std::string&)
 
 KAGENT_INSTANTIATE(DType);

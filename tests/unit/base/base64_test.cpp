@@ -7,9 +7,13 @@ namespace kagent::base {
 namespace {
 
 TEST(Base64, GivesTheKnownAnswers) {  // RFC 4648 §10
-  const std::pair<const char*, const char*> pairs[] = {
-      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="},
-      {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<const char*, const char*> pairs[] = {{"", ""},
+                                                       {"f", "Zg=="},
+                                                       {"fo", "Zm8="},
+                                                       {"foo", "Zm9v"},
+                                                       {"foob", "Zm9vYg=="},
+                                                       {"fooba", "Zm9vYmE="},
+                                                       {"foobar", "Zm9vYmFy"}};
   for (const auto& [plain, coded] : pairs) {
     EXPECT_EQ(base64_encode(plain), coded);
     EXPECT_EQ(base64_decode(coded), plain);
@@ -25,8 +29,8 @@ TEST(Base64, CarriesEveryByte) {
 }
 
 TEST(Base64, RefusesWhatIsNotBase64) {
-  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "====", "Z===", "=Zg=", "Zh==", "Zm9=", "Zm9v\n",
-                           "Zm 9v", "Zg==Zg==", "Zm-_", "\xFF\xFF\xFF\xFF"}) {
+  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "====", "Z===", "=Zg=", "Zh==", "Zm9=",
+                           "Zm9v\n", "Zm 9v", "Zg==Zg==", "Zm-_", "\xFF\xFF\xFF\xFF"}) {
     EXPECT_EQ(base64_decode(text), std::nullopt) << text;
   }
 }

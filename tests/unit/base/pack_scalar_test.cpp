@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/pack_scalar.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace kagent::base {
 namespace {
@@ -76,7 +76,8 @@ TEST(PackScalar, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal(integer(2147483648), kInt), "an int (2147483648) does not fit into int");
   EXPECT_EQ(refusal(integer(-2147483649), kInt), "an int (-2147483649) does not fit into int");
   EXPECT_EQ(refusal(integer(-1), kUnsigned), "an int (-1) does not fit into unsigned int");
-  EXPECT_EQ(refusal(integer(4294967296), kUnsigned), "an int (4294967296) does not fit into unsigned int");
+  EXPECT_EQ(refusal(integer(4294967296), kUnsigned),
+            "an int (4294967296) does not fit into unsigned int");
   EXPECT_EQ(refusal(integer(128), kChar), "an int (128) does not fit into signed char");
   EXPECT_EQ(refusal(1e300, kFloat), "a float (1e+300) does not fit into float");
   EXPECT_EQ(refusal(70000.0, kHalf), "a float (70000.0) does not fit into __half");
@@ -91,14 +92,14 @@ TEST(Float16, RoundsToNearestEven) {
   EXPECT_EQ(to_float16_bits(0.0), 0x0000);
   EXPECT_EQ(to_float16_bits(-0.0), 0x8000);
   EXPECT_EQ(to_float16_bits(-2.0), 0xC000);
-  EXPECT_EQ(to_float16_bits(65504), 0x7BFF);                     // largest
+  EXPECT_EQ(to_float16_bits(65504), 0x7BFF);  // largest
   EXPECT_EQ(to_float16_bits(65519.99), 0x7BFF);
-  EXPECT_EQ(to_float16_bits(65520), 0x7C00);                     // half way: infinity
-  EXPECT_EQ(to_float16_bits(std::ldexp(1, -24)), 0x0001);        // smallest
-  EXPECT_EQ(to_float16_bits(std::ldexp(1, -25)), 0x0000);        // tie to even
+  EXPECT_EQ(to_float16_bits(65520), 0x7C00);               // half way: infinity
+  EXPECT_EQ(to_float16_bits(std::ldexp(1, -24)), 0x0001);  // smallest
+  EXPECT_EQ(to_float16_bits(std::ldexp(1, -25)), 0x0000);  // tie to even
   EXPECT_EQ(to_float16_bits(std::ldexp(1.0001, -25)), 0x0001);
-  EXPECT_EQ(to_float16_bits(std::ldexp(1023.9, -24)), 0x0400);   // subnormal carries into normal
-  EXPECT_EQ(to_float16_bits(1 + std::ldexp(1, -11)), 0x3C00);    // tie to even
+  EXPECT_EQ(to_float16_bits(std::ldexp(1023.9, -24)), 0x0400);  // subnormal carries into normal
+  EXPECT_EQ(to_float16_bits(1 + std::ldexp(1, -11)), 0x3C00);   // tie to even
   EXPECT_EQ(to_float16_bits(1 + std::ldexp(3, -11)), 0x3C02);
   EXPECT_EQ(to_float16_bits(HUGE_VAL), 0x7C00);
   EXPECT_EQ(to_float16_bits(std::nan("")) & 0x7E00, 0x7E00);

@@ -49,11 +49,18 @@ TEST(Cap, NeverCutsACharacter) {
 
 TEST(OneLine, EscapesWhatATerminalObeys) {
   EXPECT_EQ(one_line("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f");
-  EXPECT_EQ(one_line("\xC2\x9B" "31m"), "\\x9b31m");  // one-byte form of ESC [
+  EXPECT_EQ(one_line("\xC2\x9B"
+                     "31m"),
+            "\\x9b31m");  // one-byte form of ESC [
   EXPECT_EQ(one_line(std::string("a\0b", 3)), "a\\x00b");
 }
 
-TEST(OneLine, ReplacesInvalidBytes) { EXPECT_EQ(one_line("\xFF" "a"), "\xEF\xBF\xBD" "a"); }
+TEST(OneLine, ReplacesInvalidBytes) {
+  EXPECT_EQ(one_line("\xFF"
+                     "a"),
+            "\xEF\xBF\xBD"
+            "a");
+}
 
 TEST(OneLine, EndsInAnEllipsisWhereItCuts) {
   EXPECT_EQ(one_line("abcdef", 3), "abc\xE2\x80\xA6");
@@ -61,13 +68,21 @@ TEST(OneLine, EndsInAnEllipsisWhereItCuts) {
 }
 
 TEST(Utf8, KnowsValidFromInvalid) {
-  for (const char* valid : {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"}) {
+  for (const char* valid :
+       {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"}) {
     EXPECT_TRUE(is_valid_utf8(valid)) << valid;
     EXPECT_EQ(replace_invalid_utf8(valid), valid);
   }
-  const char* invalid[] = {
-      "\x80", "\xC3", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80",  // surrogate
-      "\xF0\x80\x80\x80", "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "a\xE2\x82"};
+  const char* invalid[] = {"\x80",
+                           "\xC3",
+                           "\xC0\x80",
+                           "\xC1\xBF",
+                           "\xE0\x80\x80",
+                           "\xED\xA0\x80",  // surrogate
+                           "\xF0\x80\x80\x80",
+                           "\xF4\x90\x80\x80",
+                           "\xF8\x88\x80\x80\x80",
+                           "a\xE2\x82"};
   for (const char* text : invalid) {
     EXPECT_FALSE(is_valid_utf8(text)) << text;
     EXPECT_TRUE(is_valid_utf8(replace_invalid_utf8(text))) << text;

@@ -16,7 +16,9 @@ Step op(std::string overload, std::string torch_name = {}, std::vector<Argument>
   return {std::move(step), {"model_new.py", 14}};
 }
 
-Step launch() { return {LaunchStep{.kernel = 0, .cluster = {}, .arguments = {}}, {"model_new.py", 20}}; }
+Step launch() {
+  return {LaunchStep{.kernel = 0, .cluster = {}, .arguments = {}}, {"model_new.py", 20}};
+}
 
 Plan plan_of(std::vector<Step> forward, std::vector<Step> prepare = {}) {
   Plan plan;
@@ -58,15 +60,19 @@ TEST(CheckOperators, AllowsGroupsByPolicy) {
       {"aten::_to_copy", "ok", "ok", "ok"},
       {"aten::constant_pad_nd", "ok", "ok", "ok"},
       {"aten::mm", "aten::mm cannot be replayed under this policy", "ok", "ok"},
-      {"aten::_addmm_activation", "aten::_addmm_activation cannot be replayed under this policy", "ok", "ok"},
-      {"aten::cudnn_convolution_relu", "aten::cudnn_convolution_relu cannot be replayed under this policy", "ok",
-       "ok"},
+      {"aten::_addmm_activation", "aten::_addmm_activation cannot be replayed under this policy",
+       "ok", "ok"},
+      {"aten::cudnn_convolution_relu",
+       "aten::cudnn_convolution_relu cannot be replayed under this policy", "ok", "ok"},
       {"aten::_softmax", "aten::_softmax cannot be replayed under this policy",
        "aten::_softmax cannot be replayed under this policy", "ok"},
       {"aten::set_.source_Storage",
-       "aten::set_.source_Storage cannot be replayed under any policy: it is not in the operator table",
-       "aten::set_.source_Storage cannot be replayed under any policy: it is not in the operator table",
-       "aten::set_.source_Storage cannot be replayed under any policy: it is not in the operator table"},
+       "aten::set_.source_Storage cannot be replayed under any policy: it is not in the operator "
+       "table",
+       "aten::set_.source_Storage cannot be replayed under any policy: it is not in the operator "
+       "table",
+       "aten::set_.source_Storage cannot be replayed under any policy: it is not in the operator "
+       "table"},
   };
   for (const auto& row : cases) {
     std::vector<Argument> arguments(8, Argument{Argument::None{}});
@@ -80,7 +86,8 @@ TEST(CheckOperators, AllowsGroupsByPolicy) {
 TEST(CheckOperators, AllowsSingleNames) {
   const Plan plan = plan_of({op("aten::_softmax"), op("aten::mm"), launch()});
   EXPECT_EQ(verdict(plan, {"aten::_softmax", "gemm"}), "ok");
-  EXPECT_EQ(verdict(plan, {"aten::_softmax", "conv"}), "aten::mm cannot be replayed under this policy");
+  EXPECT_EQ(verdict(plan, {"aten::_softmax", "conv"}),
+            "aten::mm cannot be replayed under this policy");
   EXPECT_EQ(verdict(plan, {"aten::_softmax", "aten::mm"}), "ok");
 }
 
@@ -91,7 +98,8 @@ TEST(CheckOperators, SaysWhereAndWhatToDo) {
   EXPECT_EQ(fault->kind, FaultKind::forbidden_op);
   EXPECT_EQ(fault->message, "torch.softmax cannot be replayed under this policy");
   EXPECT_EQ(fault->hint,
-            "write it in a kernel, allow it with --allow-ops gemm,conv,aten::_softmax (labelled), or judge the file as "
+            "write it in a kernel, allow it with --allow-ops gemm,conv,aten::_softmax (labelled), "
+            "or judge the file as "
             "it is with --runtime python");
   EXPECT_EQ(fault->at, (SourceLine{"model_new.py", 14}));
 }
@@ -101,9 +109,10 @@ TEST(CheckOperators, NamesEverythingThatWouldHaveToBeAllowed) {
     steps.push_back(launch());
     return check_operators(plan_of(std::move(steps)), allowing(allow_ops))->hint;
   };
-  EXPECT_NE(hint({op("aten::mul.Scalar"), op("aten::relu"), op("aten::relu"), op("aten::t")}, {"none"})
-                .find("--allow-ops aten::mul.Scalar,aten::relu (labelled)"),
-            std::string::npos);
+  EXPECT_NE(
+      hint({op("aten::mul.Scalar"), op("aten::relu"), op("aten::relu"), op("aten::t")}, {"none"})
+          .find("--allow-ops aten::mul.Scalar,aten::relu (labelled)"),
+      std::string::npos);
   std::vector<Step> many;
   for (const char* name : {"exp", "log", "sin", "cos", "tan", "erf", "abs"}) {
     many.push_back(op(std::string("aten::") + name));
@@ -115,7 +124,8 @@ TEST(CheckOperators, EscapesHostileNames) {
   const auto fault = check_operators(plan_of({op("aten::x\x1b[31m\n", "a\nb")}), JudgeSettings());
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->message,
-            "a\\nb (aten::x\\x1b[31m\\n) cannot be replayed under any policy: it is not in the operator table");
+            "a\\nb (aten::x\\x1b[31m\\n) cannot be replayed under any policy: it is not in the "
+            "operator table");
 }
 
 TEST(CheckOperators, PrepareHasALongerTable) {
@@ -143,14 +153,16 @@ TEST(CheckOperators, ReadsArgumentsThatChangeTheMeaning) {
   const Argument none{Argument::None{}};
   const Argument tensor{ValueId{0}};
   const auto batch_norm = [&](bool training, const Argument& running) {
-    return verdict(plan_of({op("aten::native_batch_norm", "F.batch_norm",
-                               {tensor, tensor, tensor, running, running, {training}, {0.1}, {1e-5}}),
-                            launch()}),
-                   {"any"});
+    return verdict(
+        plan_of({op("aten::native_batch_norm", "F.batch_norm",
+                    {tensor, tensor, tensor, running, running, {training}, {0.1}, {1e-5}}),
+                 launch()}),
+        {"any"});
   };
   EXPECT_EQ(batch_norm(false, tensor), "ok");
   EXPECT_EQ(batch_norm(true, none), "ok");
-  EXPECT_EQ(batch_norm(true, tensor), "F.batch_norm updates running statistics, which cannot be replayed");
+  EXPECT_EQ(batch_norm(true, tensor),
+            "F.batch_norm updates running statistics, which cannot be replayed");
   const auto attention = [&](const Argument& dropout) {
     return verdict(plan_of({op("aten::_scaled_dot_product_flash_attention", {},
                                {tensor, tensor, tensor, dropout, {false}, {false}, none}),
@@ -161,13 +173,15 @@ TEST(CheckOperators, ReadsArgumentsThatChangeTheMeaning) {
   EXPECT_NE(attention({0.1}).find("draws random numbers"), std::string::npos);
   EXPECT_NE(attention({std::string("0")}).find("draws random numbers"), std::string::npos);
   const auto zeros = [&](const Argument& pinned) {
-    return verdict(plan_of({op("aten::zeros", {}, {{Argument::List{}}, none, none, none, pinned}), launch()}),
-                   {"none"});
+    return verdict(
+        plan_of({op("aten::zeros", {}, {{Argument::List{}}, none, none, none, pinned}), launch()}),
+        {"none"});
   };
   EXPECT_EQ(zeros({false}), "ok");
   EXPECT_EQ(zeros(none), "ok");
   EXPECT_EQ(zeros({true}), "aten::zeros asks for pinned memory, which cannot be replayed");
-  EXPECT_NE(verdict(plan_of({op("aten::zeros", {}, {}), launch()}), {"none"}), "ok");  // too few arguments
+  EXPECT_NE(verdict(plan_of({op("aten::zeros", {}, {}), launch()}), {"none"}),
+            "ok");  // too few arguments
 }
 
 TEST(CheckAllowOps, KnowsNames) {
@@ -179,17 +193,21 @@ TEST(CheckAllowOps, KnowsNames) {
   EXPECT_EQ(allow_error({"any", "gemm"}), "--allow-ops: \"any\" stands alone");
   EXPECT_EQ(allow_error({"gemm", "none"}), "--allow-ops: \"none\" stands alone");
   EXPECT_EQ(allow_error({"pooling"}),
-            "--allow-ops: \"pooling\" is none of gemm, conv, none, any, and no name that begins with aten::");
-  EXPECT_EQ(allow_error({"aten::add"}),
-            "--allow-ops: \"aten::add\" is no operator that can be replayed; there is aten::add.Scalar, "
-            "aten::add.Tensor");
+            "--allow-ops: \"pooling\" is none of gemm, conv, none, any, and no name that begins "
+            "with aten::");
+  EXPECT_EQ(
+      allow_error({"aten::add"}),
+      "--allow-ops: \"aten::add\" is no operator that can be replayed; there is aten::add.Scalar, "
+      "aten::add.Tensor");
   EXPECT_EQ(allow_error({"aten::randn"}),
-            "--allow-ops: \"aten::randn\" is no operator that can be replayed; docs/operators.md lists them");
+            "--allow-ops: \"aten::randn\" is no operator that can be replayed; docs/operators.md "
+            "lists them");
 }
 
 TEST(Labels, SayWhatWasBeyondTheDefault) {
   EXPECT_EQ(labels(plan_of({op("aten::mm"), launch()}), JudgeSettings()), Names{});
-  EXPECT_EQ(labels(plan_of({op("aten::_softmax"), op("aten::_softmax"), op("aten::relu")}), allowing({"any"})),
+  EXPECT_EQ(labels(plan_of({op("aten::_softmax"), op("aten::_softmax"), op("aten::relu")}),
+                   allowing({"any"})),
             (Names{"torch_only", "allowed:aten::_softmax", "allowed:aten::relu"}));
   Plan plan = plan_of({launch()});
   plan.backend = Backend::cpu;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/bindings.h"
 #include "policy/outputs.h"
 
-#include <cmath>
+#include "policy/bindings.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace kagent::policy {
 namespace {
@@ -58,7 +59,8 @@ struct Outputs : testing::Test {
 
 TEST_F(Outputs, MayBeTheSame) {
   EXPECT_EQ(message(tensor(0), tensor(0)), "ok");
-  const auto tree = nest(Kind::dict, {nest(Kind::tuple, {tensor(0), scalar(true)}), tensor(1)}, {"a", "b"});
+  const auto tree =
+      nest(Kind::dict, {nest(Kind::tuple, {tensor(0), scalar(true)}), tensor(1)}, {"a", "b"});
   EXPECT_EQ(message(tree, tree), "ok");
   plan.values[0].spec.stride = {1, 4};  // strides may differ
   EXPECT_EQ(message(tensor(0), tensor(0)), "ok");
@@ -72,7 +74,8 @@ TEST_F(Outputs, DifferInShapeAndDtype) {
   EXPECT_EQ(fault->output, 0);
   EXPECT_EQ(fault->expected, "[4, 8]");
   EXPECT_EQ(fault->got, "[4, 7]");
-  fault = check(nest(Kind::tuple, {tensor(0), tensor(3)}), nest(Kind::tuple, {tensor(0), tensor(0)}));
+  fault =
+      check(nest(Kind::tuple, {tensor(0), tensor(3)}), nest(Kind::tuple, {tensor(0), tensor(0)}));
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::dtype);
   EXPECT_EQ(fault->message, "output[1] has dtype float16, and the reference's has float32");
@@ -93,12 +96,14 @@ TEST_F(Outputs, DifferInStructure) {
 
 TEST_F(Outputs, CompareScalarsByTypeAndValue) {
   EXPECT_EQ(message(scalar(std::nan("")), scalar(std::nan(""))), "ok");
-  EXPECT_EQ(message(scalar(std::int64_t{1}), scalar(1.0)), "output is 1, and the reference returns 1.0");
+  EXPECT_EQ(message(scalar(std::int64_t{1}), scalar(1.0)),
+            "output is 1, and the reference returns 1.0");
   EXPECT_EQ(check(scalar(2.0), scalar(1.0))->kind, FaultKind::mismatch);
 }
 
 TEST_F(Outputs, SurviveAReferenceThatLies) {
-  EXPECT_EQ(message(tensor(0), tensor(7)), "output is a tensor, and the reference returns a tensor that it did not share");
+  EXPECT_EQ(message(tensor(0), tensor(7)),
+            "output is a tensor, and the reference returns a tensor that it did not share");
 }
 
 TEST(Bindings, MustBeTheTasks) {
@@ -119,11 +124,15 @@ TEST(Bindings, MustBeTheTasks) {
     EXPECT_TRUE(!fault || fault->kind == FaultKind::tampering);
     return fault ? fault->message : "ok";
   };
-  EXPECT_EQ(message(0, [](auto& v) { v.input = 1; }), "the recorded plan uses input 1, which the task does not have");
-  EXPECT_EQ(message(0, [](auto& v) { v.input = 9; }), "the recorded plan uses input 9, which the task does not have");
-  EXPECT_EQ(message(1, [](auto& v) { v.path = "x"; }), "the recorded plan uses weight x, which the task does not have");
+  EXPECT_EQ(message(0, [](auto& v) { v.input = 1; }),
+            "the recorded plan uses input 1, which the task does not have");
+  EXPECT_EQ(message(0, [](auto& v) { v.input = 9; }),
+            "the recorded plan uses input 9, which the task does not have");
+  EXPECT_EQ(message(1, [](auto& v) { v.path = "x"; }),
+            "the recorded plan uses weight x, which the task does not have");
   EXPECT_EQ(message(1, [](auto& v) { v.spec.shape = {9}; }),
-            "the recorded plan uses weight w as float32[9], and the task has float32[8] (or other strides)");
+            "the recorded plan uses weight w as float32[9], and the task has float32[8] (or other "
+            "strides)");
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/operators_markdown.h"
 #include "report/plan_text.h"
 
 #include "../../fakes/sample_plan.h"
+#include "report/operators_markdown.h"
 #include "wire/json.h"
+
+#include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
-
-#include <gtest/gtest.h>
 
 namespace kagent::report {
 namespace {
@@ -58,7 +58,8 @@ TEST(PlanText, LeavesOutWhatIsNotThere) {
   plan.values.push_back({{DType::int64, {}, {}}, ValueOrigin::input, 0, {}, {}});
   plan.outputs.tensor = {0};
   EXPECT_EQ(plan_text(plan),
-            "plan for cpu: 0 steps in forward, 0 in prepare, 0 kernels\n\ngiven\n  input0  int64[]\n\nforward\n\n"
+            "plan for cpu: 0 steps in forward, 0 in prepare, 0 kernels\n\ngiven\n  input0  "
+            "int64[]\n\nforward\n\n"
             "returns\n  input0: int64[]\n");
 }
 

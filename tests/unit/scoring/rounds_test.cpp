@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scoring/rounds.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <random>
-
-#include <gtest/gtest.h>
 
 namespace kagent::scoring {
 namespace {
@@ -20,7 +20,9 @@ Sample span(double us) {
 }
 
 Round round_of(double eager, double compiled, double candidate) {
-  return {{span(eager), span(eager)}, {span(compiled), span(compiled)}, {span(candidate), span(candidate)}};
+  return {{span(eager), span(eager)},
+          {span(compiled), span(compiled)},
+          {span(candidate), span(candidate)}};
 }
 
 TEST(Summarise, GivesMediansAndQuartiles) {
@@ -104,7 +106,8 @@ TEST(Speedups, IgnoreATailOfSlowRounds) {
 TEST(Speedups, SayNothingWhereNoTimeWasSeen) {
   EXPECT_FALSE(measure_speedup({round_of(20, 15, 0)}, &Round::eager));
   EXPECT_FALSE(measure_speedup({round_of(0, 15, 10)}, &Round::eager));
-  EXPECT_DOUBLE_EQ(measure_speedup({round_of(20, 15, 0), round_of(30, 1, 10)}, &Round::eager)->point, 3);
+  EXPECT_DOUBLE_EQ(
+      measure_speedup({round_of(20, 15, 0), round_of(30, 1, 10)}, &Round::eager)->point, 3);
   EXPECT_FALSE(measure_speedup({}, &Round::eager));
 }
 

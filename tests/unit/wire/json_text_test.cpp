@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/json.h"
-
 #include <kagent/trajectory.h>
 
-#include <cmath>
+#include "wire/json.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace kagent::wire {
 namespace {
@@ -16,9 +16,10 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(ParseText, NamesLineAndColumn) {
-  EXPECT_EQ(error_of("{\"a\":\n [1,,2]}"),
-            "plan: not valid JSON: line 2, column 5: syntax error while parsing value - unexpected ','; "
-            "expected '[', '{', or a literal");
+  EXPECT_EQ(
+      error_of("{\"a\":\n [1,,2]}"),
+      "plan: not valid JSON: line 2, column 5: syntax error while parsing value - unexpected ','; "
+      "expected '[', '{', or a literal");
   EXPECT_NE(error_of("").find("line 1, column 1"), std::string::npos);
   EXPECT_NE(error_of("[1] x").find("not valid JSON"), std::string::npos);
   EXPECT_NE(error_of("1e999").find("not valid JSON"), std::string::npos);
@@ -61,7 +62,8 @@ TEST(Words, ComeBack) {
   EXPECT_STREQ(word(DType::boolean), "bool");
   EXPECT_STREQ(word(FaultKind::no_custom_kernel), "no_custom_kernel");
   EXPECT_STREQ(word(StopReason::target_reached), "target_reached");
-  for (const FaultKind kind : {FaultKind::build_failed, FaultKind::bad_launch, FaultKind::unsupported}) {
+  for (const FaultKind kind :
+       {FaultKind::build_failed, FaultKind::bad_launch, FaultKind::unsupported}) {
     const auto parsed = parse_word<FaultKind>(word(kind));
     ASSERT_TRUE(parsed);
     EXPECT_EQ(*parsed, kind);

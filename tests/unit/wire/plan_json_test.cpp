@@ -2,11 +2,11 @@
 #include "../../fakes/sample_plan.h"
 #include "wire/json.h"
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cmath>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace kagent::wire {
 namespace {
@@ -81,9 +81,25 @@ TEST(ArgumentJson, KeepsEveryKindApart) {
   const double huge = std::numeric_limits<double>::max();
   const double tiny = std::numeric_limits<double>::denorm_min();
   const Value values[] = {
-      Argument::None{}, ValueId{7}, true, false, std::int64_t{1}, INT64_MIN, INT64_MAX, 1.0, -0.0, 0.1, huge,
-      tiny, -HUGE_VAL, HUGE_VAL, std::string("a\"b"), DType::bfloat16, MemoryFormat::channels_last,
-      Argument::Layout{}, Argument::Device{},
+      Argument::None{},
+      ValueId{7},
+      true,
+      false,
+      std::int64_t{1},
+      INT64_MIN,
+      INT64_MAX,
+      1.0,
+      -0.0,
+      0.1,
+      huge,
+      tiny,
+      -HUGE_VAL,
+      HUGE_VAL,
+      std::string("a\"b"),
+      DType::bfloat16,
+      MemoryFormat::channels_last,
+      Argument::Layout{},
+      Argument::Device{},
       Argument::List{{std::int64_t{1}}, {Argument::None{}}, {Argument::List{}}}};
   for (const Value& value : values) {
     const Json json = to_json(Argument{value});
@@ -99,11 +115,12 @@ TEST(ArgumentJson, KeepsEveryKindApart) {
 }
 
 TEST(ArgumentJson, ReadsPythonsHexadecimalFloats) {
-  const std::pair<const char*, double> floats[] = {{"0x1.8000000000000p+0", 1.5},
-                                                   {"-0x0.0p+0", -0.0},
-                                                   {"0x0.0000000000001p-1022", 4.9406564584124654e-324},
-                                                   {"0x1.fffffffffffffp+1023", 1.7976931348623157e308},
-                                                   {"0x1.999999999999ap-4", 0.1}};
+  const std::pair<const char*, double> floats[] = {
+      {"0x1.8000000000000p+0", 1.5},
+      {"-0x0.0p+0", -0.0},
+      {"0x0.0000000000001p-1022", 4.9406564584124654e-324},
+      {"0x1.fffffffffffffp+1023", 1.7976931348623157e308},
+      {"0x1.999999999999ap-4", 0.1}};
   for (const auto& [text, value] : floats) {
     const auto argument = parse<Argument>({{"float", text}});
     ASSERT_TRUE(argument) << text << argument.error().message;
@@ -116,9 +133,12 @@ TEST(ArgumentJson, RefusesOtherTags) {
       {{{"int", 1.5}}, "int: expected an integer of 64 bits"},
       {{{"int", 9223372036854775808u}}, "int: expected an integer of 64 bits"},
       {{{"float", 1.5}}, "float: expected text"},
-      {{{"float", "1.5"}}, "float: expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan"},
-      {{{"float", "0x"}}, "float: expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan"},
-      {{{"float", "0x-1p+0"}}, "float: expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan"},
+      {{{"float", "1.5"}},
+       "float: expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan"},
+      {{{"float", "0x"}},
+       "float: expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan"},
+      {{{"float", "0x-1p+0"}},
+       "float: expected a float as hexadecimal text like \"0x1.8p+0\", or inf, -inf, nan"},
       {{{"none", false}}, "none: expected true"},
       {{{"device", "cuda:1"}}, "device: expected \"plan\""},
       {{{"layout", "sparse"}}, "layout: expected \"strided\""},
@@ -137,7 +157,8 @@ TEST(ArgumentJson, RefusesOtherTags) {
 Json large_plan() {
   auto json = *parse_text(fakes::kSamplePlan, "plan");
   json["values"] = {json["values"][0], json["values"][1]};
-  const Json computed{{"dtype", "float32"}, {"shape", {64, 64}}, {"stride", {64, 1}}, {"origin", "computed"}};
+  const Json computed{
+      {"dtype", "float32"}, {"shape", {64, 64}}, {"stride", {64, 1}}, {"origin", "computed"}};
   Json step = json["forward"][2];
   json["forward"] = Json::array();
   json["prepare"] = Json::array();

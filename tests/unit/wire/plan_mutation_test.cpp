@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random edits of a valid plan: each is refused with a message, or gives a plan that is well formed.
+// Random edits of a valid plan: each is refused with a message, or gives a plan that is well
+// formed.
 #include "../../fakes/sample_plan.h"
 #include "wire/json.h"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace kagent::wire {
 namespace {
@@ -107,7 +108,9 @@ bool well_formed(const Plan& plan) {
         continue;
       }
       const auto& launch = std::get<LaunchStep>(step.action);
-      if (launch.kernel < 0 || static_cast<std::size_t>(launch.kernel) >= plan.kernels.size()) return false;
+      if (launch.kernel < 0 || static_cast<std::size_t>(launch.kernel) >= plan.kernels.size()) {
+        return false;
+      }
       for (const LaunchArgument& argument : launch.arguments) {
         const auto* id = std::get_if<ValueId>(&argument);
         const auto* map = std::get_if<TensorMap>(&argument);
@@ -143,7 +146,8 @@ TEST(PlanMutants, AreRefusedOrWellFormed) {
     const auto again = parse<Plan>(to_json(*plan));
     ASSERT_TRUE(again) << again.error().message << dump(mutant);
   }
-  // Some edits are harmless; were nearly all of them refused or accepted, this test would say little.
+  // Some edits are harmless; were nearly all of them refused or accepted, this test would say
+  // little.
   EXPECT_GT(accepted, kMutants / 100);
   EXPECT_LT(accepted, kMutants / 2);
   RecordProperty("accepted", accepted);

@@ -3,16 +3,16 @@
 #include "../../fakes/sample_plan.h"
 #include "wire/json.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace kagent::wire {
 namespace {
 
 struct Refusal {
-  const char* pointer;   // what is replaced; "-" at its end appends
-  const char* value;     // JSON
+  const char* pointer;  // what is replaced; "-" at its end appends
+  const char* value;    // JSON
   const char* message;
 };
 
@@ -43,7 +43,8 @@ constexpr Refusal kShapes[] = {
     {"/values", "{}", "values: expected a list"},
     {"/values/0", "3", "values[0]: expected an object"},
     {"/values/0/dtype", R"("float31")",
-     "values[0].dtype: \"float31\" is none of float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, "
+     "values[0].dtype: \"float31\" is none of float64, float32, float16, bfloat16, float8_e4m3fn, "
+     "float8_e5m2, "
      "complex64, complex128, int64, int32, int16, int8, uint8, bool"},
     {"/values/0/dtype", "7", "values[0].dtype: expected text"},
     {"/values/3/shape", R"("32")", "values[3].shape: expected a list of integers"},
@@ -52,7 +53,8 @@ constexpr Refusal kShapes[] = {
     {"/values/3/shape/0", "32.0", "values[3].shape[0]: expected an integer of 64 bits"},
     {"/values/3/stride/0", "-1", "values[3].stride[0]: must be at least 0"},
     {"/values/3/shape/0", "9223372036854775807", "values[3]: more than 2^40 bytes"},
-    {"/values/3/shape", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "values[3].shape: more than 16 elements"},
+    {"/values/3/shape", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+     "values[3].shape: more than 16 elements"},
     {"/values/5/stride", "[1, 17179869184]", "values[5]: strides reach over more than 2^40 bytes"},
     {"/values/5/stride", "[9223372036854775807, 9223372036854775807]",
      "values[5]: strides reach over more than 2^40 bytes"},
@@ -67,7 +69,8 @@ constexpr Refusal kShapes[] = {
     {"/forward/0", "{}", "forward[0]: a step has \"op\" or \"launch\""},
     {"/forward/1/op", "3", "forward[1].op: expected text"},
     {"/forward/1/args", "null", "forward[1]: missing \"args\""},
-    {"/forward/1/args/0", R"({"tensor": 5000})", "forward[1].args[0].tensor: must be from 0 to 4095"},
+    {"/forward/1/args/0", R"({"tensor": 5000})",
+     "forward[1].args[0].tensor: must be from 0 to 4095"},
     {"/forward/2/args/0/list/1", R"({"int": "64"})",
      "forward[2].args[0].list[1].int: expected an integer of 64 bits"},
     {"/forward/3/grid", "[64, 1]", "forward[3].grid: expected three integers"},
@@ -79,10 +82,12 @@ constexpr Refusal kShapes[] = {
      "forward[3].args[0]: a launch takes tensor, int, float, bool or tensor_map"},
     {"/forward/3/args/0", R"({"none": true})",
      "forward[3].args[0]: a launch takes tensor, int, float, bool or tensor_map"},
-    {"/forward/3/args/5/tensor_map/swizzle", R"("12B")", "forward[3].args[5].tensor_map.swizzle: no such value"},
+    {"/forward/3/args/5/tensor_map/swizzle", R"("12B")",
+     "forward[3].args[5].tensor_map.swizzle: no such value"},
     {"/forward/3/args/5/tensor_map/box", "[64]",
      "forward[3].args[5].tensor_map: box and element_strides differ in length"},
-    {"/forward/3/args/5/tensor_map/box/0", "0", "forward[3].args[5].tensor_map.box[0]: must be at least 1"},
+    {"/forward/3/args/5/tensor_map/box/0", "0",
+     "forward[3].args[5].tensor_map.box[0]: must be at least 1"},
     {"/outputs/dict/keys", R"(["y"])", "outputs.dict: keys and items differ in length"},
     {"/outputs/dict/keys", R"(["y", "y"])", "outputs.dict.keys: a key appears twice"},
     {"/outputs", R"({"set": []})", "outputs.set: no such kind of output"},
@@ -95,27 +100,35 @@ constexpr Refusal kReferences[] = {
     {"/forward/1/args/0/tensor", "7", "forward[1].args[0]: value 7 is used before it is computed"},
     {"/forward/1/args/0/tensor", "6", "forward[1].args[0]: value 6 is used before it is computed"},
     {"/forward/1/args/0/tensor", "3",
-     "forward[1].args[0]: value 3 belongs to prepare; forward sees it as a value of origin prepared"},
+     "forward[1].args[0]: value 3 belongs to prepare; forward sees it as a value of origin "
+     "prepared"},
     {"/forward/1/results/0", "5", "forward[1].results[0]: value 5 is computed twice"},
     {"/forward/1/results/0", "3", "forward[1].results[0]: value 3 is computed twice"},
     {"/forward/1/results/0", "0", "forward[1].results[0]: value 0 is not of origin computed"},
     {"/forward/1/results/0", "99", "forward[1].results[0]: there is no value 99"},
     {"/forward/1/results", "[]", "forward[3].args[1]: value 6 is used before it is computed"},
-    {"/forward/2/args/0/list/1", R"({"tensor": 99})", "forward[2].args[0].list[1]: there is no value 99"},
-    {"/prepare/0/args/0/tensor", "0", "prepare[0].args[0]: value 0 is an input, which prepare can't use"},
-    {"/prepare/0/args/0/tensor", "4", "prepare[0].args[0]: value 4 is there only once prepare has ended"},
-    {"/prepared/folded", "0", "values[4]: differs in dtype, shape or stride from what prepare made"},
+    {"/forward/2/args/0/list/1", R"({"tensor": 99})",
+     "forward[2].args[0].list[1]: there is no value 99"},
+    {"/prepare/0/args/0/tensor", "0",
+     "prepare[0].args[0]: value 0 is an input, which prepare can't use"},
+    {"/prepare/0/args/0/tensor", "4",
+     "prepare[0].args[0]: value 4 is there only once prepare has ended"},
+    {"/prepared/folded", "0",
+     "values[4]: differs in dtype, shape or stride from what prepare made"},
     {"/prepared/folded", "4", "prepared.folded: value 4 is there only once prepare has ended"},
     {"/prepared/other", "7", "prepared.other: value 7 is used before it is computed"},
     {"/prepared", "{}", "values[4].path: no such key in prepared"},
-    {"/values/4/shape/0", "31", "values[4]: differs in dtype, shape or stride from what prepare made"},
+    {"/values/4/shape/0", "31",
+     "values[4]: differs in dtype, shape or stride from what prepare made"},
     {"/forward/3/launch", "1", "forward[3].launch: there is no kernel 1"},
     {"/forward/3/args/0/tensor", "99", "forward[3].args[0]: there is no value 99"},
-    {"/forward/3/args/5/tensor_map/tensor", "99", "forward[3].args[5].tensor_map.tensor: there is no value 99"},
+    {"/forward/3/args/5/tensor_map/tensor", "99",
+     "forward[3].args[5].tensor_map.tensor: there is no value 99"},
     {"/outputs", R"({"tensor": 99})", "outputs: there is no value 99"},
     {"/outputs", R"({"tensor": 3})",
      "outputs: value 3 belongs to prepare; forward sees it as a value of origin prepared"},
-    {"/outputs", R"({"list": [{"scalar": {"tensor": 7}}]})", "outputs[0]: a scalar can't be a tensor"},
+    {"/outputs", R"({"list": [{"scalar": {"tensor": 7}}]})",
+     "outputs[0]: a scalar can't be a tensor"},
     {"/values/-", R"({"dtype": "int8", "shape": [], "stride": [], "origin": "computed"})",
      "values[8]: no step computes it"},
 };

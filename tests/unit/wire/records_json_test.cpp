@@ -2,9 +2,9 @@
 // Records: what is written to evaluation.json and the trajectory must come back the same.
 #include "wire/json.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace kagent::wire {
 namespace {
@@ -88,8 +88,8 @@ TEST(Records, ComeBackAsTheyWere) {
   settings.min_gain = 0.1;
   settings.allow_ops = {"aten::_softmax"};
   expect_round_trip(settings);
-  expect_round_trip(DeviceRecord{"NVIDIA H200", "GPU-1", "sm_90a", "580", 9, 0, 132, 1024, 2048, 65536, 32,
-                                 232448, 233472, 62914560, 150'000'000'000});
+  expect_round_trip(DeviceRecord{"NVIDIA H200", "GPU-1", "sm_90a", "580", 9, 0, 132, 1024, 2048,
+                                 65536, 32, 232448, 233472, 62914560, 150'000'000'000});
 }
 
 TEST(Records, FailedEvaluationComesBack) {
@@ -142,7 +142,8 @@ TEST(Build, RefusesBrokenReferences) {
   json = to_json(sample_build());
   json["kernels"][0]["parameters"][0]["kind"] = "reference";
   EXPECT_EQ(refusal<BuildResult>(json),
-            "kernels[0].parameters[0].kind: \"reference\" is none of pointer, signed_integer, unsigned_integer, "
+            "kernels[0].parameters[0].kind: \"reference\" is none of pointer, signed_integer, "
+            "unsigned_integer, "
             "floating, boolean, half, bfloat16, tensor_map");
 }
 
@@ -159,8 +160,9 @@ TEST(Samples, MustBeFiniteTimes) {
 }
 
 TEST(Verdicts, HaveAFaultExactlyWhereTheyAreNotCorrect) {
-  EXPECT_EQ(refusal<Verdict>({{"correct", false}, {"trials", Json::array()}, {"labels", Json::array()}}),
-            "not correct, and no fault");
+  EXPECT_EQ(
+      refusal<Verdict>({{"correct", false}, {"trials", Json::array()}, {"labels", Json::array()}}),
+      "not correct, and no fault");
   EXPECT_EQ(refusal<Verdict>({{"correct", true},
                               {"trials", Json::array()},
                               {"labels", Json::array()},
