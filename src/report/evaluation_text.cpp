@@ -70,14 +70,18 @@ std::string score_table(const Measurement& measurement, const JudgeSettings& set
   return text;
 }
 
-std::string fault_text(const Fault& fault) {
+std::string fault_line(const Fault& fault) {
   std::string text;
   if (!fault.at.file.empty()) {
     text += base::one_line(fault.at.file);
     if (fault.at.line > 0) text += fmt::format(":{}", fault.at.line);
     text += ": ";
   }
-  text += base::one_line(fault.message, 1000);
+  return text + base::one_line(fault.message, 1000);
+}
+
+std::string fault_text(const Fault& fault) {
+  std::string text = fault_line(fault);
   if (fault.output >= 0 && !fault.index.empty()) {
     text += fmt::format("\n  output {} at [{}]: expected {}, got {}", fault.output,
                         fmt::join(fault.index, ", "), base::one_line(fault.expected),

@@ -15,6 +15,9 @@ std::string outcome(const Evaluation& evaluation);
 /// The table of times and speed-ups, several lines; empty where nothing was measured.
 std::string score_table(const Measurement& measurement, const JudgeSettings& settings);
 
+/// The same in one line: "model_new.py:14: …".
+std::string fault_line(const Fault& fault);
+
 /// The fault with its line, index and hint; several lines where there is detail.
 std::string fault_text(const Fault& fault);
 
