@@ -44,28 +44,36 @@ c10::DataPtr CpuAllocator::allocate(std::size_t bytes) {
   }
   TORCH_CHECK_WITH(OutOfMemoryError, fits, bytes, " bytes for a tensor are more than the ", limit_,
                    " bytes that a candidate may use here");
-  if (guarded && bytes > 0) return allocate_guarded(bytes);
-  return c10::GetDefaultCPUAllocator()->allocate(bytes);
+  const c10::Device device(c10::DeviceType::CPU);
+  if (bytes == 0) return {nullptr, nullptr, &CpuAllocator::release, device};
+  void* address =
+      guarded ? allocate_guarded(bytes) : c10::GetDefaultCPUAllocator()->raw_allocate(bytes);
+  return {address, address, &CpuAllocator::release, device};
 }
 
-c10::DataPtr CpuAllocator::allocate_guarded(std::size_t bytes) {
+void* CpuAllocator::allocate_guarded(std::size_t bytes) {
   auto block = GuardedBlock::create(bytes, pattern_);
   TORCH_CHECK_WITH(OutOfMemoryError, bool(block), block ? "" : block.error().message);
   void* address = block->data();
   const std::lock_guard lock(mutex_);
   guarded_bytes_ += block->mapped_bytes();
   blocks_.emplace(address, *std::move(block));
-  return {address, address, &CpuAllocator::release, c10::Device(c10::DeviceType::CPU)};
+  return address;
 }
 
 void CpuAllocator::release(void* address) {
-  CpuAllocator& self = install();
-  const std::lock_guard lock(self.mutex_);
-  const auto found = self.blocks_.find(address);
-  if (found == self.blocks_.end()) return;
-  if (!self.overrun_) self.overrun_ = found->second.check();
-  self.guarded_bytes_ -= found->second.mapped_bytes();
-  self.blocks_.erase(found);
+  if (address == nullptr || install().release_guarded(address)) return;
+  c10::GetDefaultCPUAllocator()->raw_deallocate(address);
+}
+
+bool CpuAllocator::release_guarded(void* address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end()) return false;
+  if (!overrun_) overrun_ = found->second.check();
+  guarded_bytes_ -= found->second.mapped_bytes();
+  blocks_.erase(found);
+  return true;
 }
 
 std::optional<Overrun> CpuAllocator::check() {

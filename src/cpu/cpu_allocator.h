@@ -35,12 +35,15 @@ class CpuAllocator final : public c10::Allocator {
   bool make_read_only(const void* address);
 
   c10::DataPtr allocate(std::size_t bytes) override;
+  /// oneDNN's scratch memory comes and goes by raw pointers.
+  c10::DeleterFnPtr raw_deleter() const override { return &CpuAllocator::release; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
 
  private:
   CpuAllocator() = default;
   static void release(void* address);
-  c10::DataPtr allocate_guarded(std::size_t bytes);
+  void* allocate_guarded(std::size_t bytes);
+  bool release_guarded(void* address);   // false: not one of the guarded blocks
 
   std::mutex mutex_;   // LibTorch also allocates inside its parallel regions
   std::unordered_map<void*, GuardedBlock> blocks_;

@@ -7,6 +7,7 @@
 
 #include "plan/tensors.h"
 
+#include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
 
 namespace kagent::plan {
@@ -34,6 +35,17 @@ Converted convert_number(const Argument& argument) {
   if (const auto* number = as<double>(argument)) return c10::IValue(*number);
   if (const auto* flag = as<bool>(argument)) return c10::IValue(*flag);
   return std::nullopt;
+}
+
+/// A number where a tensor is wanted, as in `x + 1e-5`: it takes part in type promotion as PyTorch's
+/// own "wrapped numbers" do. On the CPU whatever the device, as there.
+Converted wrapped_number(const Argument& argument) {
+  std::optional<c10::Scalar> number;
+  if (const auto* whole = as<std::int64_t>(argument)) number = c10::Scalar(*whole);
+  if (const auto* real = as<double>(argument)) number = c10::Scalar(*real);
+  if (const auto* flag = as<bool>(argument)) number = c10::Scalar(*flag);
+  if (!number) return std::nullopt;
+  return c10::IValue(at::native::wrapped_scalar_tensor(*number));
 }
 
 std::optional<std::int64_t> whole_number(const Argument& argument) {
@@ -107,7 +119,7 @@ Converted convert(const Argument& argument, const c10::TypePtr& type, int repeat
       return convert(argument, type->containedType(0), repeat, device);
     case c10::TypeKind::TensorType:
       if (const auto* id = as<ValueId>(argument)) return TensorSlot{id->index};
-      return std::nullopt;
+      return wrapped_number(argument);
     case c10::TypeKind::ListType:
       return convert_any_list(argument, type->containedType(0), repeat);
     case c10::TypeKind::NumberType: return convert_number(argument);
