@@ -75,6 +75,11 @@ std::optional<Diagnostic> parse_error(const std::string& line) {
 
 /// What to try, where the words of the error tell.
 std::string hint_for(const std::string& message) {
+  if (contains(message, "cannot open source file \"cuda/") ||
+      contains(message, "cannot open source file \"cub/")) {
+    return "CCCL (cuda/..., cub/...) is not installed here: the CUDA toolkit brings it; without it, "
+           "use cooperative_groups.h, cuda_pipeline.h or inline PTX";
+  }
   if (contains(message, "cannot open source file") || contains(message, "No such file")) {
     return "device code sees the CUDA toolkit's headers, the small C++ headers listed in "
            "docs/building-kernels.md and the files under kernels/; host headers (torch, iostream, "

@@ -81,7 +81,7 @@ TEST_F(BuilderCuda, HalfTypesAndCooperativeGroups) {
       "    const __nv_fp8_e4m3* e, float4* f, void* g, half2* h) {\n"
       "  auto block = cg::this_thread_block(); auto tile = cg::tiled_partition<32>(block);\n"
       "  float sum = cg::reduce(tile, __half2float(a[threadIdx.x]), cg::plus<float>());\n"
-      "  cg::this_grid().sync(); cg::this_cluster().sync();\n"
+      "  cg::this_grid().sync(); cg::this_cluster().sync(); cg::thread_block_tile<64> big = cg::tiled_partition<64>(block); big.sync();\n"
       "  b[0] = __float2bfloat16(sum + __half2float(c) + float(e[0])) + d; f[0].x = sum;\n"
       "}\n"));
   ASSERT_EQ(result.result.kernels.size(), 1u);
@@ -99,7 +99,7 @@ TEST_F(BuilderCuda, HalfTypesAndCooperativeGroups) {
 
 TEST_F(BuilderCuda, TensorMapParameter) {
   const Built result = built(one(
-      "#include <cuda.h>\n#include <cuda/barrier>\n"
+      "#include <cuda.h>\n"
       "extern \"C\" __global__ void k(const __grid_constant__ CUtensorMap map, float* y) {\n"
       "  __shared__ alignas(128) float tile[1024]; __shared__ alignas(8) unsigned long long bar;\n"
       "  unsigned s = __cvta_generic_to_shared(tile), b = __cvta_generic_to_shared(&bar);\n"
@@ -180,6 +180,13 @@ extern "C" __global__ void k(float* x, double* d, std::uint8_t* bytes) {
 }
 
 TEST_F(BuilderCuda, LibcudacxxAndCub) {
+  const auto paths = CompilerPaths::read(KAGENT_PATHS_FILE);
+  ASSERT_TRUE(paths);
+  if (!paths->has_nv_target) {
+    const Fault missing = fault(one("#include <cuda/barrier>\n__global__ void k(float* x) { x[0] = 1; }\n"));
+    EXPECT_TRUE(has(missing.hint, "CCCL")) << missing.hint;
+    GTEST_SKIP() << "CCCL is not installed";
+  }
   built(one("#include <cuda/std/type_traits>\n#include <cuda/atomic>\n#include <cuda/barrier>\n"
             "#include <cstdint>\n#include <limits>\n#include <type_traits>\n#include <utility>\n"
             "#include <cub/block/block_reduce.cuh>\n"
@@ -351,6 +358,14 @@ TEST_F(BuilderCuda, HostCodeIsExplained) {
 }
 
 TEST_F(BuilderCuda, Nvcc) {
+  const auto paths = CompilerPaths::read(KAGENT_PATHS_FILE);
+  ASSERT_TRUE(paths);
+  if (paths->nvcc.empty()) {
+    const auto outcome = engine->build(one("__global__ void k(float* x) {}\n", {}, Compiler::nvcc));
+    ASSERT_FALSE(outcome);
+    EXPECT_TRUE(has(outcome.error().message, "no nvcc"));
+    GTEST_SKIP() << "nvcc is not installed";
+  }
   const std::string text = "#include <algorithm>\n#include <vector>\n"
                            "template <int N> __global__ void rows(const float* x, float* y, int n) { y[0] = x[n] * N; }\n"
                            "extern \"C\" __global__ void plain(double* d, bool b) { d[0] = b + sin(d[1]); }\n"

@@ -48,8 +48,17 @@
 #define KAGENT_NV_JOIN_(a, b) a##b
 #define KAGENT_NV_JOIN(a, b) KAGENT_NV_JOIN_(a, b)
 #define KAGENT_NV_STRIP(...) __VA_ARGS__
-#define KAGENT_NV_THEN_1(yes, no) KAGENT_NV_STRIP yes
-#define KAGENT_NV_THEN_0(yes, no) KAGENT_NV_STRIP no
+// Code may stand in parentheses of its own or not.
+#define KAGENT_NV_SECOND_OF(first, second, ...) second
+#define KAGENT_NV_PICK(...) KAGENT_NV_SECOND_OF(__VA_ARGS__)
+#define KAGENT_NV_PROBE(...) ~, 1
+#define KAGENT_NV_IS_BRACKETED(...) KAGENT_NV_PICK(KAGENT_NV_PROBE __VA_ARGS__, 0, ~)
+#define KAGENT_NV_CODE_1(...) KAGENT_NV_STRIP __VA_ARGS__
+#define KAGENT_NV_CODE_0(...) __VA_ARGS__
+#define KAGENT_NV_CODE(...) \
+  { KAGENT_NV_JOIN(KAGENT_NV_CODE_, KAGENT_NV_IS_BRACKETED(__VA_ARGS__))(__VA_ARGS__) }
+#define KAGENT_NV_THEN_1(yes, no) KAGENT_NV_CODE(yes)
+#define KAGENT_NV_THEN_0(yes, no) KAGENT_NV_CODE(no)
 #define NV_IF_ELSE_TARGET(condition, yes, no) KAGENT_NV_JOIN(KAGENT_NV_THEN_, condition)(yes, no)
 #define NV_IF_TARGET(condition, ...) KAGENT_NV_IF(condition, __VA_ARGS__, (), ())
 #define KAGENT_NV_IF(condition, yes, no, ...) NV_IF_ELSE_TARGET(condition, yes, no)
@@ -57,11 +66,11 @@
 // The first of up to four conditions that holds.
 #define NV_DISPATCH_TARGET(c, code, ...) \
   KAGENT_NV_JOIN(KAGENT_NV_FIRST_, c)(code, __VA_ARGS__, 1, (), 1, ())
-#define KAGENT_NV_FIRST_1(code, ...) KAGENT_NV_STRIP code
+#define KAGENT_NV_FIRST_1(code, ...) KAGENT_NV_CODE(code)
 #define KAGENT_NV_FIRST_0(unused, c, code, ...) KAGENT_NV_JOIN(KAGENT_NV_SECOND_, c)(code, __VA_ARGS__)
-#define KAGENT_NV_SECOND_1(code, ...) KAGENT_NV_STRIP code
+#define KAGENT_NV_SECOND_1(code, ...) KAGENT_NV_CODE(code)
 #define KAGENT_NV_SECOND_0(unused, c, code, ...) KAGENT_NV_JOIN(KAGENT_NV_THIRD_, c)(code, __VA_ARGS__)
-#define KAGENT_NV_THIRD_1(code, ...) KAGENT_NV_STRIP code
+#define KAGENT_NV_THIRD_1(code, ...) KAGENT_NV_CODE(code)
 #define KAGENT_NV_THIRD_0(unused, c, code, ...) KAGENT_NV_JOIN(KAGENT_NV_LAST_, c)(code)
-#define KAGENT_NV_LAST_1(code) KAGENT_NV_STRIP code
+#define KAGENT_NV_LAST_1(code) KAGENT_NV_CODE(code)
 #define KAGENT_NV_LAST_0(code)
