@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <initializer_list>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
