@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "builder/compile_unit.h"
 #include "builder/compiler_log.h"
+#include "builder/confine.h"
 #include "builder/forked_call.h"
 #include "builder/host_compiler.h"
 #include "builder/nvcc_compiler.h"
@@ -221,6 +222,7 @@ Result<std::unique_ptr<Running>> Engine::State::start(const std::vector<CompileU
   }
   running->start = Clock::now();
   const auto work = [&] {
+    confine_files(file_access(paths, compiler, running->folder));  // where the kernel can
     std::string image;
     ChildReport report = compile(units[index], compiler, request, sources, running->folder, image);
     if (report.ok && !sys::write_all(running->image.get(), image)) {

@@ -3,11 +3,17 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+
+#include "builder/confine.h"
+#include "builder/forked_call.h"
+#include "sys/files.h"
 
 namespace kagent::builder {
 namespace {
@@ -103,6 +109,16 @@ TEST_F(BuilderHost, TemplatesShareAnImage) {
   EXPECT_EQ(to_bits, 0x4040);  // 3.0 as bfloat16
 }
 
+TEST_F(BuilderHost, StaticAndUnnamedKernels) {
+  const Built result = built(request(
+      {{"kernels/k.cpp", "static void hidden(float* x) { x[0] = 1; }\nnamespace { void unnamed(int* x, double) { x[0] = 2; } }\n"
+                         "namespace ops { extern \"C\" void plain(long* x) { x[0] = 3; } }\n"}},
+      {{"kernels/k.cpp", "hidden"}, {"kernels/k.cpp", "unnamed"}, {"kernels/k.cpp", "ops::plain"}}, Backend::cpu));
+  ASSERT_EQ(result.result.kernels.size(), 3u);
+  EXPECT_EQ(result.result.kernels[1].parameters.size(), 2u);
+  EXPECT_EQ(result.result.kernels[2].parameters[0].pointee, DType::int64);
+}
+
 TEST_F(BuilderHost, FastMathLeavesTheProcessAlone) {
   const Built result = built(one_host("extern \"C\" void k(float* x) { x[0] = x[1] / x[2]; }\n", {"-Ofast", "-ffast-math"}));
   const Loaded image(result);
@@ -137,6 +153,35 @@ TEST_F(BuilderHost, NoFileOfTheMachineGetsIn) {
   }
   // A compiler barrier is no assembly.
   built(one_host("void k(float* x) { x[0] = 1; asm volatile(\"\" ::: \"memory\"); }\n"));
+}
+
+TEST_F(BuilderHost, CompilingChildrenCannotOpenOtherFiles) {
+  auto paths = CompilerPaths::read(KAGENT_PATHS_FILE);
+  ASSERT_TRUE(paths);
+  for (const CompilerKind compiler : {CompilerKind::nvrtc, CompilerKind::nvcc, CompilerKind::host}) {
+    auto report = memory_file("test");
+    ASSERT_TRUE(report);
+    const auto can_open = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0 && bool(sys::Fd(::open(path.c_str(), O_RDONLY))); };
+    auto call = ForkedCall::start(
+        [&] {
+          std::string seen;
+          if (!confine_files(file_access(*paths, compiler, "/nowhere"))) seen += "unsupported ";
+          if (can_open("/etc/hostname")) seen += "hostname ";
+          if (can_open(KAGENT_PATHS_FILE)) seen += "paths ";
+          if (!can_open(paths->cuda_includes.at(0) + "/cuda_fp16.h")) seen += "no headers ";
+          if (sys::Fd(::open("/tmp/kagent-builder-test", O_CREAT | O_RDWR, 0600))) seen += "wrote ";
+          [[maybe_unused]] const auto told = sys::write_all(report->get(), seen);
+        },
+        {report->get()}, std::chrono::seconds(10));
+    ASSERT_TRUE(call);
+    pollfd wait{call->pidfd(), POLLIN, 0};
+    ::poll(&wait, 1, 10'000);
+    ASSERT_EQ(call->finish().code, 0);
+    const auto seen = sys::read_all(report->get(), 1000);
+    ASSERT_TRUE(seen);
+    if (has(*seen, "unsupported")) GTEST_SKIP() << "no Landlock here";
+    EXPECT_EQ(*seen, "");
+  }
 }
 
 TEST_F(BuilderHost, NoFilesStayBehind) {
