@@ -145,11 +145,10 @@ std::string cooperative_limit(const LaunchStep& step, const KernelBuild& kernel,
 std::string broken_limit(const LaunchStep& step, const KernelBuild& kernel, Backend backend,
                          const DeviceRecord& device) {
   if (backend == Backend::cpu) return cpu_limit(step);
-  for (const std::string& problem :
-       {block_limit(step, device), resource_limit(step, kernel, device),
-        cluster_limit(step, device)}) {
-    if (!problem.empty()) return problem;
-  }
+  // In this order: what comes later multiplies figures that block_limit keeps small.
+  if (std::string problem = block_limit(step, device); !problem.empty()) return problem;
+  if (std::string problem = resource_limit(step, kernel, device); !problem.empty()) return problem;
+  if (std::string problem = cluster_limit(step, device); !problem.empty()) return problem;
   if (step.programmatic && device.capability_major > 0 && device.capability_major < kHopper) {
     return "programmatic dependent launches need compute capability 9.0";
   }

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 namespace kagent::wire {
@@ -175,16 +175,16 @@ Json large_plan() {
 TEST(PlanJson, ReadsALargePlanQuickly) {
   const std::string text = dump(large_plan(), 1);
   ASSERT_GT(text.size(), 1u << 20);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process: other load does not count
   const auto json = parse_text(text, "plan");
   ASSERT_TRUE(json);
   const auto plan = parse<Plan>(*json);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->forward.size(), 2048u);
   RecordProperty("bytes", static_cast<int>(text.size()));
-  RecordProperty("milliseconds", static_cast<int>(taken.count() * 1000));
-  EXPECT_LT(taken.count(), 2.0);  // 20 ms where nothing else runs; far from quadratic
+  RecordProperty("milliseconds", static_cast<int>(seconds * 1000));
+  EXPECT_LT(seconds, 2.0);  // some 20 ms when optimised; sanitizers cost a factor of ten
 }
 
 }  // namespace

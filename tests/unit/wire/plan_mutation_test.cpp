@@ -68,7 +68,9 @@ class Mutator {
         place.push_back(again);
       }
     } else if (place.is_number_integer() && pick(2) == 0) {
-      place = place.get<std::int64_t>() + pick(3) - 1;
+      const auto wrapped = static_cast<std::uint64_t>(place.get<std::int64_t>()) +
+                           static_cast<std::uint64_t>(pick(3)) - 1;
+      place = static_cast<std::int64_t>(wrapped);
     } else if (pick(4) == 0) {
       const Json moved = other;
       place = moved;
