@@ -7,7 +7,7 @@
 namespace kagent::reference {
 namespace {
 
-constexpr double kBaseUlps = 32;        // in units of the accumulator's epsilon
+constexpr double kBaseUlps = 16;        // in units of the accumulator's epsilon
 constexpr double kUlpsPerRootDepth = 0.25;
 constexpr double kPresummed = 256;      // a block's worth of elements
 

@@ -74,8 +74,8 @@ std::string hint_for(const Finding& finding, bool unwritten, bool tail, DType dt
            "memory read before it is written";
   }
   if (finding.spread) {
-    return "every element is slightly off: look for a wrong constant (an epsilon, a scale), or for "
-           "sums and products in a type that is too narrow";
+    return "every element is slightly off: look for a wrong constant (an epsilon, a scale), a type "
+           "that is too narrow, or one accumulator for a very long sum (use several, or double)";
   }
   if (tail) return "check the bounds of the last block or tile";
   if (!is_floating(dtype)) {

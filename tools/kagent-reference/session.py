@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One task from its file to its answers and times; one method for each request of docs/protocol.md."""
+import math
 import os
 
 import torch
@@ -68,8 +69,7 @@ class Session:
         output_layout = native.lay_out([(str(i), form) for i, form in enumerate(outputs)])
         self._output_arena = self._new_arena(output_layout["bytes"], False)
         self._outputs = [self._output_arena.tensor(entry) for entry in output_layout["entries"]]
-        shapes = [form["tensor"]["shape"] for form in self._input_specs if "tensor" in form]
-        self._judge = native.Judge(shapes + [entry["shape"] for entry in self._weights.layout["entries"]])
+        self._judge = native.Judge(self._operand_shapes())
         self._sets = sets
         arenas = [self._weights.arena, *(inputs.arena for inputs in sets), self._output_arena]
         return {"weights": self._weights.layout, "inputs": [layout] * count, "outputs": output_layout,
@@ -177,6 +177,16 @@ class Session:
         self._output_specs = forms
         notes = ["random_in_forward: true"] if self._answers.is_random else []
         return tree, forms, notes
+
+    def _operand_shapes(self):
+        """What bounds the length of a sum: inputs, weights, and convolution weights by their fan-in."""
+        shapes = [form["tensor"]["shape"] for form in self._input_specs if "tensor" in form]
+        for entry in self._weights.layout["entries"]:
+            shape = entry["shape"]
+            shapes.append(shape)
+            if len(shape) > 2:
+                shapes.append([math.prod(shape[1:])])
+        return shapes
 
     def _new_arena(self, size, read_only):
         return native.Arena(self._device.type, self._device.index or 0, size, read_only)
