@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/cpu_allocator.h"
 
-#include <utility>
-
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
+
+#include <utility>
 
 namespace kagent::cpu {
 
@@ -87,7 +87,7 @@ std::optional<Overrun> CpuAllocator::check() {
 
 bool CpuAllocator::make_read_only(const void* address) {
   const std::lock_guard lock(mutex_);
-  const auto found = blocks_.find(const_cast<void*>(address));   // only looked up
+  const auto found = blocks_.find(const_cast<void*>(address));  // only looked up
   if (found == blocks_.end()) return false;
   found->second.make_read_only();
   return true;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibTorch's allocator for CPU tensors in a runner. Guarded: every tensor in a GuardedBlock filled with
-// a pattern. Otherwise it hands on to LibTorch's own, which is what eager PyTorch is timed with.
+// LibTorch's allocator for CPU tensors in a runner. Guarded: every tensor in a GuardedBlock filled
+// with a pattern. Otherwise it hands on to LibTorch's own, which is what eager PyTorch is timed
+// with.
 #pragma once
+
+#include "cpu/guarded_block.h"
+
+#include <c10/core/Allocator.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,16 +14,12 @@
 #include <optional>
 #include <unordered_map>
 
-#include "cpu/guarded_block.h"
-
-#include <c10/core/Allocator.h>
-
 namespace kagent::cpu {
 
 class CpuAllocator final : public c10::Allocator {
  public:
-  /// The process's one; put in LibTorch's place at the first call and never destroyed, since tensors
-  /// may outlive everything else.
+  /// The process's one; put in LibTorch's place at the first call and never destroyed, since
+  /// tensors may outlive everything else.
   static CpuAllocator& install();
 
   /// New blocks from now on are guarded and filled. Forgets overruns seen so far.
@@ -43,9 +44,9 @@ class CpuAllocator final : public c10::Allocator {
   CpuAllocator() = default;
   static void release(void* address);
   void* allocate_guarded(std::size_t bytes);
-  bool release_guarded(void* address);   // false: not one of the guarded blocks
+  bool release_guarded(void* address);  // false: not one of the guarded blocks
 
-  std::mutex mutex_;   // LibTorch also allocates inside its parallel regions
+  std::mutex mutex_;  // LibTorch also allocates inside its parallel regions
   std::unordered_map<void*, GuardedBlock> blocks_;
   std::optional<Overrun> overrun_;
   std::size_t guarded_bytes_ = 0;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/cpu_backend.h"
 
+#include <ATen/Parallel.h>
+#include <sched.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <utility>
-
-#include <sched.h>
-#include <sys/mman.h>
-
-#include <ATen/Parallel.h>
 
 namespace kagent::cpu {
 namespace {
@@ -62,10 +61,10 @@ int argument_in(const void* first, const void* last, const std::vector<KernelPar
 }
 
 std::string describe(const Overrun& overrun) {
-  const std::string range = overrun.nearest == overrun.farthest
-                                ? "byte " + std::to_string(overrun.nearest)
-                                : "bytes " + std::to_string(overrun.nearest) + " to " +
-                                      std::to_string(overrun.farthest);
+  const std::string range =
+      overrun.nearest == overrun.farthest
+          ? "byte " + std::to_string(overrun.nearest)
+          : "bytes " + std::to_string(overrun.nearest) + " to " + std::to_string(overrun.farthest);
   return range + (overrun.before ? " before the start" : " past the end") + " of a tensor of " +
          std::to_string(overrun.tensor_bytes) + " bytes";
 }
@@ -96,15 +95,15 @@ Result<void*> CpuBackend::map_arena(sys::Fd memory, std::int64_t bytes, plan::Ac
   const auto mode = access == plan::Access::read_only ? MemoryMapping::Mode::shared_read_only
                                                       : MemoryMapping::Mode::shared_read_write;
   KAGENT_TRY(MemoryMapping arena, MemoryMapping::of_file(memory, bytes, mode));
-  void* address = arena.data() + page_bytes();   // behind the guard page
+  void* address = arena.data() + page_bytes();  // behind the guard page
   arenas_.push_back(std::move(arena));
   return address;
 }
 
 Result<void*> CpuBackend::map_private(sys::Fd memory, std::int64_t bytes) {
   PrivateArena arena;
-  KAGENT_TRY(arena.original, MemoryMapping::of_file(memory, bytes,
-                                                    MemoryMapping::Mode::shared_read_only));
+  KAGENT_TRY(arena.original,
+             MemoryMapping::of_file(memory, bytes, MemoryMapping::Mode::shared_read_only));
   KAGENT_TRY(MemoryMapping copy,
              MemoryMapping::of_file(memory, bytes, MemoryMapping::Mode::private_copy));
   arena.memory = std::move(memory);

@@ -3,16 +3,16 @@
 // directly. Everything that they could do to this process, they can; results carry trust:native.
 #pragma once
 
+#include "cpu/cpu_allocator.h"
+#include "cpu/kernel_image.h"
+#include "cpu/memory_mapping.h"
+#include "plan/backend.h"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "cpu/cpu_allocator.h"
-#include "cpu/kernel_image.h"
-#include "cpu/memory_mapping.h"
-#include "plan/backend.h"
 
 namespace kagent::cpu {
 
@@ -32,8 +32,7 @@ class CpuBackend final : public plan::Backend {
   at::Device device() const override { return at::kCPU; }
   Result<void*> map_arena(sys::Fd memory, std::int64_t bytes, plan::Access access,
                           bool private_copy) override;
-  Result<std::optional<Fault>> load(const BuildResult& build,
-                                    std::vector<sys::Fd> images) override;
+  Result<std::optional<Fault>> load(const BuildResult& build, std::vector<sys::Fd> images) override;
   std::variant<plan::PackedArgument, Fault> encode(const TensorMap& map,
                                                    const at::Tensor& tensor) override;
   std::optional<Fault> launch(const LaunchStep& step,
@@ -50,15 +49,15 @@ class CpuBackend final : public plan::Backend {
     std::vector<KernelParameter> parameters;
   };
   struct PrivateArena {
-    MemoryMapping original;   // as the owner sees it
+    MemoryMapping original;  // as the owner sees it
     sys::Fd memory;
-    void* copy = nullptr;     // where the candidate's pointers go
+    void* copy = nullptr;  // where the candidate's pointers go
     std::int64_t bytes = 0;
   };
 
   struct Modified {
-    const unsigned char* arena = nullptr;   // the private copy
-    const unsigned char* first = nullptr;   // its first changed byte
+    const unsigned char* arena = nullptr;  // the private copy
+    const unsigned char* first = nullptr;  // its first changed byte
   };
 
   explicit CpuBackend(const CpuBackendOptions& options);
@@ -68,11 +67,11 @@ class CpuBackend final : public plan::Backend {
   std::optional<Modified> find_modified() const;
 
   CpuBackendOptions options_;
-  CpuAllocator* allocator_ = nullptr;   // null: plain memory
+  CpuAllocator* allocator_ = nullptr;  // null: plain memory
   std::vector<MemoryMapping> arenas_;
   std::vector<PrivateArena> private_arenas_;
   std::vector<KernelImage> images_;
-  std::vector<Kernel> kernels_;         // by index into Plan::kernels
+  std::vector<Kernel> kernels_;  // by index into Plan::kernels
   bool guarding_ = false;
 };
 

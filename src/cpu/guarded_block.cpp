@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/guarded_block.h"
 
+#include <sys/mman.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include <sys/mman.h>
-
 namespace kagent::cpu {
 namespace {
 
-/// Two pages of canaries. They differ from byte to byte, so that a kernel which copies its neighbour
-/// is seen too.
+/// Two pages of canaries. They differ from byte to byte, so that a kernel which copies its
+/// neighbour is seen too.
 const std::vector<unsigned char>& canaries() {
   static const std::vector<unsigned char> pattern = [] {
     std::vector<unsigned char> bytes(2 * page_bytes());
@@ -51,8 +51,8 @@ Result<GuardedBlock> GuardedBlock::create(std::size_t bytes, std::uint8_t patter
   unsigned char* usable = mapping.data() + page;
   if (::mprotect(usable, mapping.bytes() - 2 * page, PROT_READ | PROT_WRITE) != 0) {
     return Error{ErrorKind::environment, std::string("cannot use a block of ") +
-                                             std::to_string(bytes) + " bytes: " +
-                                             std::strerror(errno)};
+                                             std::to_string(bytes) +
+                                             " bytes: " + std::strerror(errno)};
   }
   GuardedBlock block(std::move(mapping), bytes);
   std::memcpy(usable, canaries().data(), page);

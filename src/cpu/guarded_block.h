@@ -6,23 +6,23 @@
 // A small overrun is found by its canaries and named; a large one faults at once.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-
 #include <kagent/result.h>
 
 #include "cpu/memory_mapping.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
 namespace kagent::cpu {
 
 /// Bytes that changed outside of the tensor.
 struct Overrun {
-  const void* tensor = nullptr;     // where the block's tensor begins
+  const void* tensor = nullptr;  // where the block's tensor begins
   std::size_t tensor_bytes = 0;
-  bool before = false;              // ahead of the tensor, else behind its end
-  std::size_t nearest = 0;          // distance of the nearest changed byte from the tensor; 0: adjacent
-  std::size_t farthest = 0;         // of the farthest one
+  bool before = false;       // ahead of the tensor, else behind its end
+  std::size_t nearest = 0;   // distance of the nearest changed byte from the tensor; 0: adjacent
+  std::size_t farthest = 0;  // of the farthest one
 };
 
 class GuardedBlock {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/kernel_image.h"
 
+#include <dlfcn.h>
+
 #include <cfenv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
-
-#include <dlfcn.h>
 
 namespace kagent::cpu {
 namespace {
@@ -40,8 +40,8 @@ Result<KernelImage> KernelImage::load(const sys::Fd& image, const std::string& s
   void* handle = ::dlopen(image_path(image).c_str(), RTLD_NOW | RTLD_LOCAL);
   std::fesetenv(&modes);
   if (handle == nullptr) {
-    return Error{ErrorKind::environment, "cannot load what was built from " + source + ": " +
-                                             loader_message()};
+    return Error{ErrorKind::environment,
+                 "cannot load what was built from " + source + ": " + loader_message()};
   }
   return KernelImage(handle);
 }

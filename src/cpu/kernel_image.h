@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared object that the builder made of a candidate's C++ kernels (docs/protocol.md, "CPU images").
+// A shared object that the builder made of a candidate's C++ kernels (docs/protocol.md, "CPU
+// images").
 #pragma once
-
-#include <cstdint>
-#include <string>
 
 #include <kagent/result.h>
 
 #include "sys/fd.h"
+
+#include <cstdint>
+#include <string>
 
 namespace kagent::cpu {
 
@@ -16,8 +17,8 @@ using KernelEntry = void (*)(const void* const* arguments, const std::int64_t* g
 
 class KernelImage {
  public:
-  /// Runs the object's constructors, which is the candidate's code. The floating-point modes of this
-  /// thread are kept: an object linked with -ffast-math would set flush-to-zero (pitfall 21).
+  /// Runs the object's constructors, which is the candidate's code. The floating-point modes of
+  /// this thread are kept: an object linked with -ffast-math would set flush-to-zero (pitfall 21).
   static Result<KernelImage> load(const sys::Fd& image, const std::string& source);
 
   KernelImage(KernelImage&& other) noexcept;

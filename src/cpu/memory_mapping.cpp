@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/memory_mapping.h"
 
-#include <cerrno>
-#include <cstring>
-#include <string>
-
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
 
 namespace kagent::cpu {
 
@@ -57,8 +57,7 @@ Result<MemoryMapping> MemoryMapping::of_file(const sys::Fd& memory, std::int64_t
   const std::size_t guard = page_bytes();
   const std::size_t whole = round_up(static_cast<std::size_t>(bytes), guard);
   KAGENT_TRY(MemoryMapping range, anonymous(whole + 2 * guard, false));
-  const int protection =
-      mode == Mode::shared_read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+  const int protection = mode == Mode::shared_read_only ? PROT_READ : PROT_READ | PROT_WRITE;
   const int kind = mode == Mode::private_copy ? MAP_PRIVATE : MAP_SHARED;
   if (::mmap(range.data() + guard, whole, protection, kind | MAP_FIXED, memory.get(), 0) ==
       MAP_FAILED) {

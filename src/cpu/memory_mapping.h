@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
 #include <kagent/result.h>
 
 #include "sys/fd.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace kagent::cpu {
 
@@ -24,8 +24,8 @@ class MemoryMapping {
   MemoryMapping& operator=(const MemoryMapping&) = delete;
   ~MemoryMapping() { reset(); }
 
-  /// The first `bytes` of a memory file, between pages that nobody may touch. An Error where the file
-  /// is shorter, since reading beyond its end would be a SIGBUS later.
+  /// The first `bytes` of a memory file, between pages that nobody may touch. An Error where the
+  /// file is shorter, since reading beyond its end would be a SIGBUS later.
   static Result<MemoryMapping> of_file(const sys::Fd& memory, std::int64_t bytes, Mode mode);
 
   /// Fresh zeroed pages; no access at all where `accessible` is false. Rounded up to whole pages.

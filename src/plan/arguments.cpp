@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/arguments.h"
 
-#include <optional>
-
 #include <kagent/result.h>
 
 #include "plan/tensors.h"
@@ -10,17 +8,23 @@
 #include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
 
+#include <optional>
+
 namespace kagent::plan {
 namespace {
 
-using Converted = std::optional<Slot>;   // empty: the argument does not fit the type
+using Converted = std::optional<Slot>;  // empty: the argument does not fit the type
 
 c10::MemoryFormat memory_format(MemoryFormat format) {
   switch (format) {
-    case MemoryFormat::contiguous: return c10::MemoryFormat::Contiguous;
-    case MemoryFormat::channels_last: return c10::MemoryFormat::ChannelsLast;
-    case MemoryFormat::channels_last_3d: return c10::MemoryFormat::ChannelsLast3d;
-    case MemoryFormat::preserve: return c10::MemoryFormat::Preserve;
+    case MemoryFormat::contiguous:
+      return c10::MemoryFormat::Contiguous;
+    case MemoryFormat::channels_last:
+      return c10::MemoryFormat::ChannelsLast;
+    case MemoryFormat::channels_last_3d:
+      return c10::MemoryFormat::ChannelsLast3d;
+    case MemoryFormat::preserve:
+      return c10::MemoryFormat::Preserve;
   }
   KAGENT_CHECK(false);
 }
@@ -37,8 +41,8 @@ Converted convert_number(const Argument& argument) {
   return std::nullopt;
 }
 
-/// A number where a tensor is wanted, as in `x + 1e-5`: it takes part in type promotion as PyTorch's
-/// own "wrapped numbers" do. On the CPU whatever the device, as there.
+/// A number where a tensor is wanted, as in `x + 1e-5`: it takes part in type promotion as
+/// PyTorch's own "wrapped numbers" do. On the CPU whatever the device, as there.
 Converted wrapped_number(const Argument& argument) {
   std::optional<c10::Scalar> number;
   if (const auto* whole = as<std::int64_t>(argument)) number = c10::Scalar(*whole);
@@ -89,9 +93,12 @@ Converted convert_tensors(const Argument& argument, bool may_be_none) {
   if (list == nullptr) return std::nullopt;
   std::vector<int> values;
   for (const Argument& item : *list) {
-    if (const auto* id = as<ValueId>(item)) values.push_back(id->index);
-    else if (may_be_none && as<Argument::None>(item) != nullptr) values.push_back(-1);
-    else return std::nullopt;
+    if (const auto* id = as<ValueId>(item))
+      values.push_back(id->index);
+    else if (may_be_none && as<Argument::None>(item) != nullptr)
+      values.push_back(-1);
+    else
+      return std::nullopt;
   }
   if (may_be_none) return OptionalTensorListSlot{std::move(values)};
   return TensorListSlot{std::move(values)};
@@ -99,15 +106,20 @@ Converted convert_tensors(const Argument& argument, bool may_be_none) {
 
 Converted convert_any_list(const Argument& argument, const c10::TypePtr& element, int repeat) {
   switch (element->kind()) {
-    case c10::TypeKind::TensorType: return convert_tensors(argument, false);
+    case c10::TypeKind::TensorType:
+      return convert_tensors(argument, false);
     case c10::TypeKind::OptionalType:
       if (element->containedType(0)->kind() != c10::TypeKind::TensorType) return std::nullopt;
       return convert_tensors(argument, true);
     case c10::TypeKind::IntType:
-    case c10::TypeKind::SymIntType: return convert_list<std::int64_t>(argument, repeat, whole_number);
-    case c10::TypeKind::FloatType: return convert_list<double>(argument, repeat, real_number);
-    case c10::TypeKind::BoolType: return convert_list<bool>(argument, repeat, truth);
-    default: return std::nullopt;   // Scalar[], str[], Dimname[]: no operator of the table has them
+    case c10::TypeKind::SymIntType:
+      return convert_list<std::int64_t>(argument, repeat, whole_number);
+    case c10::TypeKind::FloatType:
+      return convert_list<double>(argument, repeat, real_number);
+    case c10::TypeKind::BoolType:
+      return convert_list<bool>(argument, repeat, truth);
+    default:
+      return std::nullopt;  // Scalar[], str[], Dimname[]: no operator of the table has them
   }
 }
 
@@ -122,7 +134,8 @@ Converted convert(const Argument& argument, const c10::TypePtr& type, int repeat
       return wrapped_number(argument);
     case c10::TypeKind::ListType:
       return convert_any_list(argument, type->containedType(0), repeat);
-    case c10::TypeKind::NumberType: return convert_number(argument);
+    case c10::TypeKind::NumberType:
+      return convert_number(argument);
     case c10::TypeKind::IntType:
     case c10::TypeKind::SymIntType:
       if (const auto number = whole_number(argument)) return c10::IValue(*number);
@@ -150,7 +163,8 @@ Converted convert(const Argument& argument, const c10::TypePtr& type, int repeat
     case c10::TypeKind::DeviceObjType:
       if (as<Argument::Device>(argument) != nullptr) return c10::IValue(device);
       return std::nullopt;
-    default: return std::nullopt;   // Generator, Dimname, Stream, Storage: only None, if optional
+    default:
+      return std::nullopt;  // Generator, Dimname, Stream, Storage: only None, if optional
   }
 }
 

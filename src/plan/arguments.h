@@ -3,10 +3,6 @@
 // depend on a tensor is converted at load; tensors are put in at each call.
 #pragma once
 
-#include <string>
-#include <variant>
-#include <vector>
-
 #include <kagent/plan.h>
 
 #include <ATen/core/Tensor.h>
@@ -14,11 +10,21 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
 
+#include <string>
+#include <variant>
+#include <vector>
+
 namespace kagent::plan {
 
-struct TensorSlot { int value = -1; };
-struct TensorListSlot { std::vector<int> values; };
-struct OptionalTensorListSlot { std::vector<int> values; };   // -1: None
+struct TensorSlot {
+  int value = -1;
+};
+struct TensorListSlot {
+  std::vector<int> values;
+};
+struct OptionalTensorListSlot {
+  std::vector<int> values;
+};  // -1: None
 
 using Slot = std::variant<c10::IValue, TensorSlot, TensorListSlot, OptionalTensorListSlot>;
 

@@ -2,21 +2,21 @@
 // What one runner program brings along: kagent-runner has the CPU's, kagent-runner-cuda the card's.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <kagent/evaluation.h>
 #include <kagent/result.h>
 
 #include "plan/backend.h"
 #include "plan/load_request.h"
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace kagent::plan {
 
 struct DeviceProgram {
-  kagent::Backend backend = kagent::Backend::cpu;   // which plans it runs
+  kagent::Backend backend = kagent::Backend::cpu;  // which plans it runs
 
   /// The first thing in a process that touches the device.
   Result<std::unique_ptr<Backend>> (*make_backend)(const LoadRequest& request) = nullptr;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/faults.h"
 
-#include <exception>
-#include <new>
-#include <utility>
-
 #include "base/text.h"
 #include "plan/tensors.h"
 
 #include <c10/util/Exception.h>
+
+#include <exception>
+#include <new>
+#include <utility>
 
 namespace kagent::plan {
 namespace {
@@ -19,11 +19,16 @@ constexpr std::size_t kMaxMessageBytes = 600;
 std::string origin_of(ValueId id, const Plan& plan) {
   const PlanValue& value = plan.values[static_cast<std::size_t>(id.index)];
   switch (value.origin) {
-    case ValueOrigin::input: return "input " + std::to_string(value.input);
-    case ValueOrigin::weight: return "weight " + value.path;
-    case ValueOrigin::constant: return "a constant";
-    case ValueOrigin::prepared: return "prepared " + value.path;
-    case ValueOrigin::computed: break;
+    case ValueOrigin::input:
+      return "input " + std::to_string(value.input);
+    case ValueOrigin::weight:
+      return "weight " + value.path;
+    case ValueOrigin::constant:
+      return "a constant";
+    case ValueOrigin::prepared:
+      return "prepared " + value.path;
+    case ValueOrigin::computed:
+      break;
   }
   for (const std::vector<Step>* section : {&plan.prepare, &plan.forward}) {
     for (const Step& step : *section) {
@@ -104,7 +109,7 @@ Outcome catching(const Step* step, const Plan& plan, const std::function<Outcome
     fault = fault_of(FaultKind::crash, step, plan, error.what_without_backtrace());
   } catch (const std::exception& error) {
     fault = fault_of(FaultKind::crash, step, plan, error.what());
-  } catch (...) {   // a candidate's C++ kernel may throw what it likes
+  } catch (...) {  // a candidate's C++ kernel may throw what it likes
     fault = fault_of(FaultKind::crash, step, plan, "an exception of unknown type");
   }
   if (fault.kind == FaultKind::out_of_memory) fault.hint = kMemoryHint;

@@ -2,14 +2,14 @@
 // Turns what happened at a step into a Fault or an Error that names the candidate's line.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-
 #include <kagent/evaluation.h>
 #include <kagent/plan.h>
 
 #include "plan/outcome.h"
+
+#include <functional>
+#include <optional>
+#include <string>
 
 namespace kagent::plan {
 

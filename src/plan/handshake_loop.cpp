@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/handshake_loop.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
-
-#include <poll.h>
-#include <unistd.h>
 
 namespace kagent::plan {
 namespace {
@@ -26,7 +26,7 @@ Result<void> signal_event(const sys::Fd& event) {
 Result<void> wait_event(const sys::Fd& event) {
   std::uint64_t count = 0;
   while (::read(event.get(), &count, sizeof count) != static_cast<ssize_t>(sizeof count)) {
-    if (errno == EAGAIN) {   // the other side made it non-blocking
+    if (errno == EAGAIN) {  // the other side made it non-blocking
       pollfd waits{event.get(), POLLIN, 0};
       (void)::poll(&waits, 1, -1);
     } else if (errno != EINTR) {

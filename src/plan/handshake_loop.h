@@ -3,20 +3,20 @@
 // CPU"): the clock is not in the process that runs hostile native code (pitfall 22).
 #pragma once
 
+#include "plan/outcome.h"
+#include "sys/fd.h"
+
 #include <cstdint>
 #include <functional>
 #include <span>
-
-#include "plan/outcome.h"
-#include "sys/fd.h"
 
 namespace kagent::plan {
 
 struct HandshakeLoop {
   int calls = 0;
-  std::span<std::uint64_t> touch;   // read and written ahead of each call, to empty the caches
-  sys::Fd go;              // waited on before each call
-  sys::Fd signal;          // written twice a call: ready, done
+  std::span<std::uint64_t> touch;  // read and written ahead of each call, to empty the caches
+  sys::Fd go;                      // waited on before each call
+  sys::Fd signal;                  // written twice a call: ready, done
 };
 
 /// before() runs ahead of each call, untimed. The first Outcome of `call` that is not fine ends the

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/interpreter.h"
 
-#include <optional>
-#include <variant>
-
 #include "plan/arguments.h"
 #include "plan/faults.h"
 #include "plan/launch_arguments.h"
@@ -12,6 +9,9 @@
 #include "plan/tensors.h"
 
 #include <c10/core/InferenceMode.h>
+
+#include <optional>
+#include <variant>
 
 namespace kagent::plan {
 namespace {
@@ -43,12 +43,15 @@ std::vector<at::Tensor> flatten(const torch::jit::Stack& stack) {
 struct Interpreter::CompiledStep {
   const Step* step = nullptr;
   std::variant<std::monostate, OperatorCall, KernelCall> action;
-  std::vector<std::size_t> dead_after;   // values that nothing needs after this step
+  std::vector<std::size_t> dead_after;  // values that nothing needs after this step
 };
 
 Interpreter::Interpreter(const Plan& plan, const BuildResult& build, Backend& backend,
                          ProgressPage* progress)
-    : plan_(plan), build_(build), backend_(backend), progress_(progress),
+    : plan_(plan),
+      build_(build),
+      backend_(backend),
+      progress_(progress),
       values_(plan.values.size()) {}
 
 Interpreter::~Interpreter() = default;
@@ -108,9 +111,8 @@ Result<void> Interpreter::bind(std::size_t value, const NamedTensors& tensors,
   }
   const TensorSpec& spec = plan_.values[value].spec;
   if (!matches(found->second, spec)) {
-    return Error{ErrorKind::internal, "shared tensor '" + name + "' is " +
-                                          describe(found->second) + ", recorded as " +
-                                          describe(spec)};
+    return Error{ErrorKind::internal, "shared tensor '" + name + "' is " + describe(found->second) +
+                                          ", recorded as " + describe(spec)};
   }
   values_[value] = found->second;
   return {};
@@ -166,9 +168,7 @@ Outcome Interpreter::keep_prepared() {
   return std::nullopt;
 }
 
-Outcome Interpreter::call(bool checked) {
-  return run_section(forward_, Section::forward, checked);
-}
+Outcome Interpreter::call(bool checked) { return run_section(forward_, Section::forward, checked); }
 
 Outcome Interpreter::run_section(std::vector<CompiledStep>& steps, Section section, bool checked) {
   const c10::InferenceMode no_autograd;
@@ -224,8 +224,10 @@ Outcome Interpreter::run_launch(CompiledStep& step) {
   const auto& launch = std::get<LaunchStep>(step.step->action);
   auto filled = call.arguments.fill(values_, backend_);
   std::optional<Fault> fault;
-  if (auto* bad = std::get_if<Fault>(&filled)) fault = std::move(*bad);
-  else fault = backend_.launch(launch, *std::get<const std::vector<PackedArgument>*>(filled));
+  if (auto* bad = std::get_if<Fault>(&filled))
+    fault = std::move(*bad);
+  else
+    fault = backend_.launch(launch, *std::get<const std::vector<PackedArgument>*>(filled));
   if (fault) return located(std::move(*fault), *step.step, plan_);
   return std::nullopt;
 }

@@ -3,11 +3,6 @@
 // Backend. A value is dropped after its last use, as Python would.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <kagent/build.h>
 #include <kagent/plan.h>
 
@@ -16,6 +11,11 @@
 #include "plan/progress_page.h"
 
 #include <ATen/core/Tensor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace kagent::plan {
 
@@ -33,8 +33,8 @@ class Interpreter {
   /// Resolves operators and converts all arguments; once, before anything else.
   Outcome compile();
 
-  /// Diagnostic runs: guards are checked after operators too, so that a fault names its step. Launches
-  /// are checked by the backend.
+  /// Diagnostic runs: guards are checked after operators too, so that a fault names its step.
+  /// Launches are checked by the backend.
   void check_after_each_step(bool check) { check_each_step_ = check; }
 
   /// What the plan's weights and constants stand for. Weights are used where they lie.
@@ -46,8 +46,8 @@ class Interpreter {
   /// The arguments of the calls to come.
   Result<void> bind_inputs(const NamedTensors& inputs);
 
-  /// Makes one call. checked: every result is compared with the plan's spec, which a timed call need
-  /// not do again. The outputs stay until release().
+  /// Makes one call. checked: every result is compared with the plan's spec, which a timed call
+  /// need not do again. The outputs stay until release().
   Outcome call(bool checked);
 
   /// Output tensors of the last call in the order in which the tree is walked.
@@ -76,7 +76,7 @@ class Interpreter {
   bool check_each_step_ = false;
   std::vector<CompiledStep> prepare_;
   std::vector<CompiledStep> forward_;
-  std::vector<at::Tensor> values_;   // by ValueId
+  std::vector<at::Tensor> values_;  // by ValueId
 };
 
 }  // namespace kagent::plan

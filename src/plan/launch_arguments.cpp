@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/launch_arguments.h"
 
-#include <cstring>
-
 #include "base/pack_scalar.h"
+
+#include <cstring>
 
 namespace kagent::plan {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of one launch as the bytes that the kernel's C++ parameters want. Scalars are packed once
-// at load; addresses and tensor maps are put in at each call.
+// Arguments of one launch as the bytes that the kernel's C++ parameters want. Scalars are packed
+// once at load; addresses and tensor maps are put in at each call.
 #pragma once
-
-#include <string>
-#include <variant>
-#include <vector>
 
 #include <kagent/build.h>
 #include <kagent/plan.h>
 
 #include "plan/backend.h"
+
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace kagent::plan {
 
@@ -28,8 +28,14 @@ class LaunchArguments {
       const std::vector<at::Tensor>& values, Backend& backend);
 
  private:
-  struct TensorPlace { std::size_t argument; std::size_t value; };
-  struct MapPlace { std::size_t argument; TensorMap map; };
+  struct TensorPlace {
+    std::size_t argument;
+    std::size_t value;
+  };
+  struct MapPlace {
+    std::size_t argument;
+    TensorMap map;
+  };
 
   std::vector<PackedArgument> packed_;
   std::vector<TensorPlace> tensors_;

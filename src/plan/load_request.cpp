@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/load_request.h"
 
+#include "wire/json.h"
+
 #include <string>
 #include <utility>
-
-#include "wire/json.h"
 
 namespace kagent::plan {
 namespace {
@@ -74,7 +74,7 @@ Result<void> sort_descriptors(std::vector<sys::Fd> descriptors, LoadRequest& req
 }  // namespace
 
 std::int64_t extent_bytes(const TensorSpec& spec) {
-  std::int64_t last = 0;   // index of the farthest element
+  std::int64_t last = 0;  // index of the farthest element
   const std::int64_t size = size_of(spec.dtype);
   if (spec.shape.size() != spec.stride.size()) return -1;
   for (const std::int64_t length : spec.shape) {

@@ -2,8 +2,6 @@
 // What `load` asks for (docs/protocol.md, Runner), with the descriptors sorted to their places.
 #pragma once
 
-#include <vector>
-
 #include <kagent/build.h>
 #include <kagent/plan.h>
 #include <kagent/result.h>
@@ -13,26 +11,28 @@
 #include "sys/fd.h"
 #include "wire/channel.h"
 
+#include <vector>
+
 namespace kagent::plan {
 
 struct LoadRequest {
   Plan plan;
   BuildResult build;
   ArenaLayout weights;
-  std::vector<ArenaLayout> inputs;   // one per set
+  std::vector<ArenaLayout> inputs;  // one per set
   ArenaLayout outputs;
   Numerics numerics = Numerics::strict;
   bool diagnostic = false;
-  /// Runs alone on a plan folder: one exact-size allocation per tensor, nothing that could be in the
-  /// way of a tool around it (docs/audit-mode.md). There are no arenas then.
+  /// Runs alone on a plan folder: one exact-size allocation per tensor, nothing that could be in
+  /// the way of a tool around it (docs/audit-mode.md). There are no arenas then.
   bool audit = false;
   int device_index = 0;
 
   sys::Fd weights_memory;
   std::vector<sys::Fd> inputs_memory;
   sys::Fd outputs_memory;
-  std::vector<sys::Fd> images;       // one per build unit
-  sys::Fd instruments;               // CUDA only
+  std::vector<sys::Fd> images;  // one per build unit
+  sys::Fd instruments;          // CUDA only
 };
 
 /// The error says which field is wrong, or how many descriptors should have come.

@@ -91,7 +91,7 @@ std::optional<std::string> check_arguments(const base::OperatorRow& row,
   if (row.rule == base::ArgumentRule::factory_bytes) {
     return check_size(stack[static_cast<std::size_t>(row.position)].toIntVector());
   }
-  return std::nullopt;   // the policy has checked the rest on the plan
+  return std::nullopt;  // the policy has checked the rest on the plan
 }
 
 }  // namespace kagent::plan

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed table of operators on LibTorch's side. Nothing is ever looked up by a name that is not in
-// base/operator_table.h.
+// The closed table of operators on LibTorch's side. Nothing is ever looked up by a name that is not
+// in base/operator_table.h.
 #pragma once
-
-#include <optional>
-#include <string>
 
 #include <kagent/result.h>
 
@@ -13,6 +10,9 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
+#include <optional>
+#include <string>
+
 namespace kagent::plan {
 
 struct Operator {
@@ -20,7 +20,8 @@ struct Operator {
   const base::OperatorRow* row = nullptr;
 };
 
-/// Empty where the table does not hold `overload`. An Error where this LibTorch has no such operator.
+/// Empty where the table does not hold `overload`. An Error where this LibTorch has no such
+/// operator.
 Result<std::optional<Operator>> resolve_operator(const std::string& overload);
 
 /// Resolves the whole table, so that children forked later need not. Returns the overloads of the

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/progress_page.h"
 
+#include "base/text.h"
+
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -8,14 +12,10 @@
 #include <cstring>
 #include <string_view>
 
-#include <sys/mman.h>
-
-#include "base/text.h"
-
 namespace kagent::plan {
 namespace {
 
-constexpr int kStepsPerSection = 2048;   // the cap of docs/plan-format.md
+constexpr int kStepsPerSection = 2048;  // the cap of docs/plan-format.md
 constexpr int kNoStep = -1;
 
 struct StepName {
@@ -31,7 +31,7 @@ void put_text(std::string_view text, char* where, std::size_t capacity) {
 }
 
 std::string take_text(const char* where, std::size_t capacity) {
-  std::string copy(where, capacity);   // copied first: the other side may write at any time
+  std::string copy(where, capacity);  // copied first: the other side may write at any time
   copy.resize(::strnlen(copy.data(), capacity));
   return base::one_line(copy, capacity);
 }
@@ -54,7 +54,7 @@ Result<ProgressPage> ProgressPage::create() {
   if (address == MAP_FAILED) {
     return Error{ErrorKind::environment, std::string("progress page: ") + std::strerror(errno)};
   }
-  auto* table = static_cast<Table*>(address);   // zeroed pages are valid StepNames
+  auto* table = static_cast<Table*>(address);  // zeroed pages are valid StepNames
   table->current.store(kNoStep);
   return ProgressPage(table);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that a runner's child shares with its server: which step it is at. When the child dies of a
-// signal, the server reads from it which launch was running. Entering a step is one store, cheap
+// A page that a runner's child shares with its server: which step it is at. When the child dies of
+// a signal, the server reads from it which launch was running. Entering a step is one store, cheap
 // enough for timed calls. Code in the child can scribble over it: the reader believes nothing.
 #pragma once
+
+#include <kagent/plan.h>
+#include <kagent/result.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include <kagent/plan.h>
-#include <kagent/result.h>
 
 namespace kagent::plan {
 
@@ -18,7 +18,7 @@ enum class Section { prepare, forward };
 
 struct LastStep {
   SourceLine at;
-  std::string kernel;   // the kernel's name, or the operator's overload
+  std::string kernel;  // the kernel's name, or the operator's overload
 };
 
 class ProgressPage {

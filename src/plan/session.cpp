@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/session.h"
 
+#include "plan/faults.h"
+#include "plan/handshake_loop.h"
+#include "plan/numerics.h"
+#include "plan/tensors.h"
+
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "plan/faults.h"
-#include "plan/handshake_loop.h"
-#include "plan/numerics.h"
-#include "plan/tensors.h"
-
 namespace kagent::plan {
 namespace {
 
-constexpr std::uint8_t kPreparePoison = 0xFF;   // NaN in every floating dtype
+constexpr std::uint8_t kPreparePoison = 0xFF;  // NaN in every floating dtype
 constexpr std::int64_t kMaxCalls = 1'000'000;
 constexpr std::int64_t kMaxTouchBytes = std::int64_t{4} << 30;
 
@@ -57,8 +57,8 @@ void Session::serve() {
 
 wire::Json Session::answer(wire::Frame frame) {
   wire::Json ok = wire::Json::object();
-  const Outcome outcome = catching(nullptr, request_.plan,
-                                   [&] { return handle(std::move(frame), ok); });
+  const Outcome outcome =
+      catching(nullptr, request_.plan, [&] { return handle(std::move(frame), ok); });
   if (!outcome) return {{"error", {{"message", outcome.error().message}}}};
   if (outcome->has_value()) return {{"fault", wire::to_json(**outcome)}};
   return {{"ok", std::move(ok)}};
@@ -104,8 +104,8 @@ Outcome Session::load(wire::Frame frame) {
 }
 
 Result<void> Session::map_arenas() {
-  KAGENT_TRY(weights_, map_arena(request_.weights, std::move(request_.weights_memory),
-                                 request_.diagnostic));
+  KAGENT_TRY(weights_,
+             map_arena(request_.weights, std::move(request_.weights_memory), request_.diagnostic));
   for (std::size_t i = 0; i < request_.inputs.size(); ++i) {
     KAGENT_TRY(NamedTensors set, map_arena(request_.inputs[i], std::move(request_.inputs_memory[i]),
                                            request_.diagnostic));
@@ -123,8 +123,8 @@ Result<NamedTensors> Session::map_arena(const ArenaLayout& layout, sys::Fd memor
                                          private_copy));
   }
   for (const ArenaEntry& entry : layout.entries) {
-    tensors[entry.name] = tensor_over(static_cast<char*>(base) + entry.offset, entry.spec,
-                                      backend_->device());
+    tensors[entry.name] =
+        tensor_over(static_cast<char*>(base) + entry.offset, entry.spec, backend_->device());
   }
   return tensors;
 }
@@ -137,8 +137,8 @@ Result<void> Session::map_outputs() {
   if (layout.bytes == 0) return {};
   KAGENT_TRY(void* base, backend_->map_arena(std::move(request_.outputs_memory), layout.bytes,
                                              Access::read_write, false));
-  output_arena_ = tensor_over(base, TensorSpec{DType::uint8, {layout.bytes}, {1}},
-                              backend_->device());
+  output_arena_ =
+      tensor_over(base, TensorSpec{DType::uint8, {layout.bytes}, {1}}, backend_->device());
   for (const ArenaEntry& entry : layout.entries) {
     outputs_.push_back(
         tensor_over(static_cast<char*>(base) + entry.offset, entry.spec, backend_->device()));
@@ -167,8 +167,8 @@ Outcome Session::begin_call(const wire::Json& body) {
   return std::nullopt;
 }
 
-/// Outputs into the arena. An output may be an input, a view of one, or overlap another output: each
-/// is copied on its own.
+/// Outputs into the arena. An output may be an input, a view of one, or overlap another output:
+/// each is copied on its own.
 Outcome Session::finish_call() {
   const std::vector<at::Tensor> made = interpreter_->outputs();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -210,7 +210,7 @@ Outcome Session::time(const wire::Json& body, wire::Json& ok) {
   auto measured = program_.time(*backend_, static_cast<int>(samples), before, call, notes);
   KAGENT_PASS(std::move(outcome));
   if (!measured) {
-    KAGENT_PASS_FAULT(backend_->synchronize());   // a kernel may have crashed while it was timed
+    KAGENT_PASS_FAULT(backend_->synchronize());  // a kernel may have crashed while it was timed
     return std::move(measured).error();
   }
   ok["samples"] = wire::Json::array();
@@ -238,7 +238,8 @@ Outcome Session::loop(wire::Frame frame) {
     KAGENT_PASS_FAULT(backend_->synchronize());
     return std::nullopt;
   };
-  KAGENT_PASS(run_loop(loop, [&] { interpreter_->release(); }, call));
+  KAGENT_PASS(run_loop(
+      loop, [&] { interpreter_->release(); }, call));
   return loop.calls > 0 ? finish_call() : Outcome(std::nullopt);
 }
 

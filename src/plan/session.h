@@ -3,9 +3,6 @@
 // closes (docs/protocol.md, Runner).
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "plan/device_program.h"
 #include "plan/interpreter.h"
 #include "plan/load_request.h"
@@ -13,6 +10,9 @@
 #include "plan/progress_page.h"
 #include "wire/channel.h"
 #include "wire/json.h"
+
+#include <memory>
+#include <vector>
 
 namespace kagent::plan {
 
@@ -46,11 +46,11 @@ class Session {
   std::unique_ptr<Backend> backend_;
   NamedTensors weights_;
   std::vector<NamedTensors> inputs_;
-  std::vector<at::Tensor> outputs_;             // places in the output arena
-  at::Tensor output_arena_;                     // all of it, as bytes
-  std::unique_ptr<Interpreter> interpreter_;    // last: refers to what stands above
+  std::vector<at::Tensor> outputs_;           // places in the output arena
+  at::Tensor output_arena_;                   // all of it, as bytes
+  std::unique_ptr<Interpreter> interpreter_;  // last: refers to what stands above
   bool prepared_ = false;
-  std::vector<std::uint64_t> touched_memory_;   // kept from loop to loop
+  std::vector<std::uint64_t> touched_memory_;  // kept from loop to loop
 };
 
 }  // namespace kagent::plan

@@ -23,20 +23,34 @@ std::string list(c10::IntArrayRef numbers) {
 
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::float64: return at::kDouble;
-    case DType::float32: return at::kFloat;
-    case DType::float16: return at::kHalf;
-    case DType::bfloat16: return at::kBFloat16;
-    case DType::float8_e4m3fn: return at::kFloat8_e4m3fn;
-    case DType::float8_e5m2: return at::kFloat8_e5m2;
-    case DType::complex64: return at::kComplexFloat;
-    case DType::complex128: return at::kComplexDouble;
-    case DType::int64: return at::kLong;
-    case DType::int32: return at::kInt;
-    case DType::int16: return at::kShort;
-    case DType::int8: return at::kChar;
-    case DType::uint8: return at::kByte;
-    case DType::boolean: return at::kBool;
+    case DType::float64:
+      return at::kDouble;
+    case DType::float32:
+      return at::kFloat;
+    case DType::float16:
+      return at::kHalf;
+    case DType::bfloat16:
+      return at::kBFloat16;
+    case DType::float8_e4m3fn:
+      return at::kFloat8_e4m3fn;
+    case DType::float8_e5m2:
+      return at::kFloat8_e5m2;
+    case DType::complex64:
+      return at::kComplexFloat;
+    case DType::complex128:
+      return at::kComplexDouble;
+    case DType::int64:
+      return at::kLong;
+    case DType::int32:
+      return at::kInt;
+    case DType::int16:
+      return at::kShort;
+    case DType::int8:
+      return at::kChar;
+    case DType::uint8:
+      return at::kByte;
+    case DType::boolean:
+      return at::kBool;
   }
   KAGENT_CHECK(false);
 }
@@ -72,14 +86,14 @@ bool matches(const at::Tensor& tensor, const TensorSpec& spec) {
 
 at::Tensor tensor_over(void* memory, const TensorSpec& spec, at::Device device) {
   // target_device spares LibTorch from asking the driver whose memory this is.
-  return at::from_blob(memory, spec.shape, spec.stride, [](void*) {},
-                       at::TensorOptions().dtype(scalar_type(spec.dtype)).device(device), device);
+  return at::from_blob(
+      memory, spec.shape, spec.stride, [](void*) {},
+      at::TensorOptions().dtype(scalar_type(spec.dtype)).device(device), device);
 }
 
 at::Tensor constant_tensor(const PlanValue& value, at::Device device) {
   const auto options = at::TensorOptions().dtype(scalar_type(value.spec.dtype));
-  at::Tensor made =
-      at::empty_strided(value.spec.shape, value.spec.stride, options.device(device));
+  at::Tensor made = at::empty_strided(value.spec.shape, value.spec.stride, options.device(device));
   if (made.numel() == 0) return made;
   // The bytes are only read: copy_ takes a tensor, and tensors are over mutable memory.
   void* bytes = const_cast<char*>(value.constant.data());

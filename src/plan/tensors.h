@@ -2,12 +2,12 @@
 // Between the contracts' view of a tensor (TensorSpec) and LibTorch's.
 #pragma once
 
-#include <string>
-
 #include <kagent/plan.h>
 #include <kagent/tensor.h>
 
 #include <ATen/core/Tensor.h>
+
+#include <string>
 
 namespace kagent::plan {
 

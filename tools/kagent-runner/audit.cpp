@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit.h"
 
-#include <cstdio>
-#include <cstring>
-#include <string>
-#include <utility>
-
 #include "plan/faults.h"
 #include "plan/interpreter.h"
 #include "plan/tensors.h"
@@ -14,6 +9,11 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_strided.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
 
 namespace kagent::runner {
 namespace {
@@ -51,7 +51,8 @@ at::Tensor make_tensor(const TensorSpec& spec, const std::optional<ArenaFile>& a
 }
 
 void print_steps(const Plan& plan) {
-  for (const auto& [name, steps] : {std::pair("prepare", &plan.prepare), {"forward", &plan.forward}}) {
+  for (const auto& [name, steps] :
+       {std::pair("prepare", &plan.prepare), {"forward", &plan.forward}}) {
     for (const Step& step : *steps) {
       std::fprintf(stderr, "%s %s: %s\n", name, plan::place(step.at).c_str(),
                    plan::step_name(step, plan).c_str());
@@ -75,8 +76,9 @@ void print_outputs(const std::vector<at::Tensor>& outputs) {
 plan::Outcome run_folder(PlanFolder content, const plan::DeviceProgram& device) {
   plan::LoadRequest& request = content.request;
   if (request.plan.backend != device.backend) {
-    return Error{ErrorKind::usage, "plan.json is for the other backend: take kagent-runner for cpu, "
-                                   "kagent-runner-cuda for cuda"};
+    return Error{ErrorKind::usage,
+                 "plan.json is for the other backend: take kagent-runner for cpu, "
+                 "kagent-runner-cuda for cuda"};
   }
   KAGENT_TRY(const std::unique_ptr<plan::Backend> backend, device.make_backend(request));
   print_steps(request.plan);
@@ -112,9 +114,8 @@ int audit(const std::filesystem::path& folder, const plan::DeviceProgram& device
     std::fprintf(stderr, "kagent-runner audit: %s\n", content.error().message.c_str());
     return kUsage;
   }
-  const plan::Outcome outcome = plan::catching(nullptr, content->request.plan, [&] {
-    return run_folder(std::move(*content), device);
-  });
+  const plan::Outcome outcome = plan::catching(
+      nullptr, content->request.plan, [&] { return run_folder(std::move(*content), device); });
   if (!outcome) {
     std::fprintf(stderr, "kagent-runner audit: %s\n", outcome.error().message.c_str());
     return outcome.error().kind == ErrorKind::usage ? kUsage : kInternal;

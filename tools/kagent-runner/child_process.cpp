@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_process.h"
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
@@ -16,6 +9,13 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace kagent::runner {
 namespace {
@@ -42,14 +42,14 @@ sock_filter skip_unless_equal(std::uint32_t value, unsigned char skip) {
 constexpr std::size_t kNumber = offsetof(seccomp_data, nr);
 constexpr std::size_t kFirstArgument = offsetof(seccomp_data, args);
 
-constexpr std::array kRefused{
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_pidfd_open,
-    SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_kcmp, SYS_execve, SYS_execveat, SYS_socket,
-    SYS_socketpair, SYS_io_uring_setup, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl,
-    SYS_add_key, SYS_request_key, SYS_unshare, SYS_setns, SYS_mount, SYS_rt_sigqueueinfo,
-    SYS_rt_tgsigqueueinfo, SYS_tkill, SYS_process_mrelease,
+constexpr std::array kRefused {
+  SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_pidfd_open,
+      SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_kcmp, SYS_execve, SYS_execveat, SYS_socket,
+      SYS_socketpair, SYS_io_uring_setup, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl,
+      SYS_add_key, SYS_request_key, SYS_unshare, SYS_setns, SYS_mount, SYS_rt_sigqueueinfo,
+      SYS_rt_tgsigqueueinfo, SYS_tkill, SYS_process_mrelease,
 #if defined(__x86_64__)
-    SYS_fork, SYS_vfork,
+      SYS_fork, SYS_vfork,
 #endif
 };
 
@@ -104,15 +104,15 @@ bool confine_native_code() {
 
 bool isolate_child(int parent, const sys::Fd& socket, ChildCode code) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return false;   // it died before we asked
+  if (::getppid() != parent) return false;  // it died before we asked
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   const auto kept = static_cast<unsigned>(socket.get());
   if (kept > 3) ::close_range(3, kept - 1, 0);
   ::close_range(kept + 1, ~0u, 0);
   if (code == ChildCode::native) return confine_native_code();
-  // A driver may want to read what /proc says about this process; nothing of a candidate runs on the
-  // host here.
+  // A driver may want to read what /proc says about this process; nothing of a candidate runs on
+  // the host here.
   ::prctl(PR_SET_DUMPABLE, 1);
   return true;
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fork_server.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <utility>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,12 +8,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
 namespace kagent::runner {
 namespace {
 
 using wire::Json;
 
-constexpr auto kGrace = std::chrono::milliseconds(200);   // for a child that ends by itself
+constexpr auto kGrace = std::chrono::milliseconds(200);  // for a child that ends by itself
 constexpr std::size_t kMaxChildren = 64;
 
 Json error(const std::string& message) { return {{"error", {{"message", message}}}}; }
@@ -33,7 +33,7 @@ bool has_one_thread() {
        !code && it != std::filesystem::directory_iterator(); it.increment(code)) {
     ++threads;
   }
-  return threads <= 1;   // 0: no /proc to ask
+  return threads <= 1;  // 0: no /proc to ask
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void ForkServer::wait_for_events(bool& channel_ready, bool& channel_closed) {
     waits.push_back({child.status ? -1 : child.process.get(), POLLIN, 0});
     waits.push_back({child.status || child.kill_at ? -1 : child.socket.get(), POLLRDHUP, 0});
   }
-  if (::poll(waits.data(), waits.size(), next_timeout()) < 0) return;   // EINTR: look again
+  if (::poll(waits.data(), waits.size(), next_timeout()) < 0) return;  // EINTR: look again
   channel_ready = waits[0].revents != 0;
   channel_closed = (waits[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
   for (std::size_t i = 0; i < children_.size(); ++i) {
@@ -73,13 +73,13 @@ void ForkServer::tend(Child& child, short process_events, short socket_events) {
   if (process_events != 0) {
     int status = 0;
     if (::waitpid(child.pid, &status, 0) == child.pid) child.status = status;
-    child.socket.reset();   // now the other side sees that the child has gone
+    child.socket.reset();  // now the other side sees that the child has gone
     return;
   }
   if (socket_events != 0) child.kill_at = Clock::now() + kGrace;
   if (child.kill_at && Clock::now() >= *child.kill_at) {
     ::kill(child.pid, SIGKILL);
-    child.kill_at = Clock::now() + std::chrono::hours(1);   // dead or in the driver's hands
+    child.kill_at = Clock::now() + std::chrono::hours(1);  // dead or in the driver's hands
   }
 }
 
@@ -112,8 +112,8 @@ Json ForkServer::answer(wire::Frame frame) {
   if (word == "fork") return fork_child(std::move(frame.descriptors));
   if (word != "wait") return error("the runner's server does not know the request '" + word + "'");
   const auto pid = frame.body.find("pid");
-  const bool known = pid != frame.body.end() && pid->is_number_integer() &&
-                     find(pid->get<int>()) != nullptr;
+  const bool known =
+      pid != frame.body.end() && pid->is_number_integer() && find(pid->get<int>()) != nullptr;
   if (!known) return error("wait: no such child");
   waiting_for_ = pid->get<int>();
   const auto waited = waited_answer();
@@ -136,8 +136,7 @@ std::optional<Json> ForkServer::waited_answer() {
   if (WIFEXITED(status)) ok["exited"] = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ok["signal"] = WTERMSIG(status);
   if (const auto last = child->progress.last_step()) {
-    ok["last_step"] = {
-        {"file", last->at.file}, {"line", last->at.line}, {"kernel", last->kernel}};
+    ok["last_step"] = {{"file", last->at.file}, {"line", last->at.line}, {"kernel", last->kernel}};
   }
   std::erase_if(children_, [&](const Child& each) { return each.pid == *waiting_for_; });
   waiting_for_.reset();
@@ -147,7 +146,7 @@ std::optional<Json> ForkServer::waited_answer() {
 Json ForkServer::fork_child(std::vector<sys::Fd> descriptors) {
   if (descriptors.size() != 1) return error("fork: one end of a socket pair must come along");
   if (!has_one_thread()) return error("fork: the runner's server has more than one thread");
-  while (children_.size() >= kMaxChildren) {   // nobody waited for them
+  while (children_.size() >= kMaxChildren) {  // nobody waited for them
     const auto ended = std::find_if(children_.begin(), children_.end(),
                                     [](const Child& child) { return child.status.has_value(); });
     if (ended == children_.end()) return error("fork: too many children");
@@ -178,7 +177,7 @@ void ForkServer::run_child(int parent, sys::Fd socket, plan::ProgressPage& progr
   }
   work_(wire::Channel(std::move(socket)), progress);
   std::fflush(nullptr);
-  ::_exit(0);   // no destructors: the parent's objects are in here too
+  ::_exit(0);  // no destructors: the parent's objects are in here too
 }
 
 }  // namespace kagent::runner

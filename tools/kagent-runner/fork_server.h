@@ -4,17 +4,17 @@
 // endless kernel never outlives its evaluation.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "child_process.h"
 #include "plan/progress_page.h"
 #include "sys/fd.h"
 #include "wire/channel.h"
 #include "wire/json.h"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kagent::runner {
 
@@ -25,7 +25,9 @@ class ForkServer {
  public:
   /// hello: what the `hello` request is answered with.
   ForkServer(wire::Channel channel, ChildCode code, wire::Json hello, ChildWork work)
-      : channel_(std::move(channel)), code_(code), hello_(std::move(hello)),
+      : channel_(std::move(channel)),
+        code_(code),
+        hello_(std::move(hello)),
         work_(std::move(work)) {}
 
   /// Returns when the other side has closed.
@@ -36,16 +38,16 @@ class ForkServer {
 
   struct Child {
     int pid = -1;
-    sys::Fd process;                        // pidfd
-    sys::Fd socket;                         // the child's end; closed once it is gone
+    sys::Fd process;  // pidfd
+    sys::Fd socket;   // the child's end; closed once it is gone
     plan::ProgressPage progress;
     std::optional<Clock::time_point> kill_at;
-    std::optional<int> status;              // as waitpid gives it
+    std::optional<int> status;  // as waitpid gives it
   };
 
   void wait_for_events(bool& channel_ready, bool& channel_closed);
   void tend(Child& child, short process_events, short socket_events);
-  bool answer_request();                    // false: the conversation is over
+  bool answer_request();  // false: the conversation is over
   wire::Json answer(wire::Frame frame);
   wire::Json fork_child(std::vector<sys::Fd> descriptors);
   [[noreturn]] void run_child(int parent, sys::Fd socket, plan::ProgressPage& progress);
@@ -58,7 +60,7 @@ class ForkServer {
   wire::Json hello_;
   ChildWork work_;
   std::vector<Child> children_;
-  std::optional<int> waiting_for_;          // pid of a `wait` that has no answer yet
+  std::optional<int> waiting_for_;  // pid of a `wait` that has no answer yet
 };
 
 }  // namespace kagent::runner

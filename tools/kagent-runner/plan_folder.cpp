@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_folder.h"
 
-#include <cerrno>
-#include <cstring>
-#include <utility>
+#include "sys/files.h"
+#include "wire/json.h"
 
 #include <fcntl.h>
 
-#include "sys/files.h"
-#include "wire/json.h"
+#include <cerrno>
+#include <cstring>
+#include <utility>
 
 namespace kagent::runner {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-
 #include <kagent/result.h>
 #include <kagent/tensor.h>
 
 #include "plan/load_request.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
 
 namespace kagent::runner {
 
@@ -19,13 +19,14 @@ struct ArenaFile {
 };
 
 struct PlanFolder {
-  plan::LoadRequest request;           // plan, build and images; audit is set, there are no arenas
-  std::optional<ArenaFile> weights;    // empty: not in the folder
+  plan::LoadRequest request;         // plan, build and images; audit is set, there are no arenas
+  std::optional<ArenaFile> weights;  // empty: not in the folder
   std::optional<ArenaFile> inputs;
 };
 
-/// plan.json, build.json, unit-N.so or unit-N.cubin; weights.json with weights.bin and inputs.json with
-/// inputs.bin where they are there; instruments.cubin likewise. Errors of kind usage name the file.
+/// plan.json, build.json, unit-N.so or unit-N.cubin; weights.json with weights.bin and inputs.json
+/// with inputs.bin where they are there; instruments.cubin likewise. Errors of kind usage name the
+/// file.
 Result<PlanFolder> read_plan_folder(const std::filesystem::path& folder);
 
 }  // namespace kagent::runner

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 
-#include <csignal>
-#include <cstdio>
-#include <string_view>
-
-#include <fcntl.h>
-
 #include "audit.h"
 #include "child_process.h"
 #include "fork_server.h"
 #include "plan/session.h"
 #include "plan/warm.h"
+
+#include <fcntl.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string_view>
 
 namespace kagent::runner {
 namespace {
@@ -22,8 +22,9 @@ constexpr int kEnvironment = 6;
 
 int serve(const plan::DeviceProgram& device) {
   if (::fcntl(wire::kChannelDescriptor, F_SETFD, FD_CLOEXEC) != 0) {
-    std::fprintf(stderr, "kagent-runner: no socket on descriptor 3; this program is started by "
-                         "kagent, or by hand as: kagent-runner audit FOLDER\n");
+    std::fprintf(stderr,
+                 "kagent-runner: no socket on descriptor 3; this program is started by "
+                 "kagent, or by hand as: kagent-runner audit FOLDER\n");
     return kUsage;
   }
   std::signal(SIGPIPE, SIG_IGN);

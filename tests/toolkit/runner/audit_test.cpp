@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/audit-mode.md: a plan folder run alone.
+#include "plan_maker.h"
+#include "sys/files.h"
+
+#include <gtest/gtest.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-
-#include <gtest/gtest.h>
-
-#include "plan_maker.h"
-#include "sys/files.h"
 
 namespace kagent::testing {
 namespace {
@@ -94,7 +94,8 @@ TEST_F(AuditTest, RunsOnRecordedInputsAndPrintsOutputs) {
   EXPECT_NE(ended.output.find("forward model_new.py:2: kernel double_it"), std::string::npos)
       << ended.output;
   EXPECT_NE(ended.output.find("output 0: float32 [4] stride [1]: first 2 4 6 8, not finite 0 of 4"),
-            std::string::npos) << ended.output;
+            std::string::npos)
+      << ended.output;
 }
 
 TEST_F(AuditTest, RunsOnRandomInputsWhereNoneAreThere) {
@@ -126,13 +127,14 @@ TEST_F(AuditTest, AddressSanitizerSeesAnOverrunOfOneElement) {
 TEST_F(AuditTest, ValgrindSeesAnOverrunOfOneElement) {
   if (std::getenv("KAGENT_SLOW_TESTS") == nullptr) GTEST_SKIP() << "KAGENT_SLOW_TESTS is not set";
   write_plan(5);
-  const Ended ended = run_program({"/usr/bin/valgrind", "--error-exitcode=9",
-                                   "--undef-value-errors=no", "--leak-check=no", runner_program(),
-                                   "audit", path()},
-                                  std::chrono::seconds(170));
+  const Ended ended =
+      run_program({"/usr/bin/valgrind", "--error-exitcode=9", "--undef-value-errors=no",
+                   "--leak-check=no", runner_program(), "audit", path()},
+                  std::chrono::seconds(170));
   EXPECT_EQ(ended.code, 9) << ended.output;
   EXPECT_NE(ended.output.find("kagent_launch_0"), std::string::npos) << ended.output;
-  EXPECT_NE(ended.output.find("0 bytes after a block of size 16"), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("0 bytes after a block of size 16"), std::string::npos)
+      << ended.output;
 }
 
 }  // namespace

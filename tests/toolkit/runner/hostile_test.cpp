@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Native code that attacks its server, and conversations that are no conversations.
-#include <csignal>
+#include "runner_fixture.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runner_fixture.h"
+#include <csignal>
 
 namespace kagent::testing {
 namespace {
@@ -112,7 +112,7 @@ TEST_F(HostileTest, ArenasThatDoNotHoldTheirTensorsAreRefused) {
   Json beyond = load;
   beyond["inputs"][0]["entries"][0]["offset"] = 256;
   EXPECT_NE(refused(beyond, three), "");
-  Json longer = load;   // the memory file is shorter than the layout says
+  Json longer = load;  // the memory file is shorter than the layout says
   longer["inputs"][0]["bytes"] = 1 << 20;
   EXPECT_NE(refused(longer, three), "");
   Json other = load;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A candidate's own kernels on the CPU: right, out of bounds, writing where they must not, endless.
-#include <chrono>
-#include <csignal>
+#include "runner_fixture.h"
 
 #include <sched.h>
 
-#include "runner_fixture.h"
+#include <chrono>
+#include <csignal>
 
 namespace kagent::testing {
 namespace {
@@ -61,7 +61,7 @@ Scale scale_plan(std::int64_t count, std::int64_t reach) {
 TEST_F(KernelsTest, KernelRunsOnItsArguments) {
   Scale scale = scale_plan(5, 0);
   const Evaluation evaluation = scale.maker.finish({scale.y});
-  for (int i = 0; i < 2; ++i) {   // two evaluations in a row, each in a child of its own
+  for (int i = 0; i < 2; ++i) {  // two evaluations in a row, each in a child of its own
     const Json answer = evaluate(evaluation);
     ASSERT_TRUE(answer.contains("ok")) << answer.dump();
     EXPECT_EQ(evaluation.outputs.read<float>(0), (std::vector<float>{0, 3, 6, 9, 12}));
@@ -69,7 +69,10 @@ TEST_F(KernelsTest, KernelRunsOnItsArguments) {
 }
 
 TEST_F(KernelsTest, OutOfBoundsWritesAreNamed) {
-  struct Case { std::int64_t count, reach; const char* message; };
+  struct Case {
+    std::int64_t count, reach;
+    const char* message;
+  };
   const std::vector<Case> cases{
       {5, 1, "wrote bytes 0 to 3 past the end of a tensor of 20 bytes (argument 0)"},
       {1024, 16, "wrote bytes 0 to 63 past the end of a tensor of 4096 bytes (argument 0)"},
@@ -117,13 +120,14 @@ TEST_F(KernelsTest, WriteToAnInputIsASignalAndThenDiagnosed) {
 
   RunnerChild again(server());
   again.start(evaluation, true);
-  for (int i = 0; i < 2; ++i) {   // the private copies are made anew for each run
+  for (int i = 0; i < 2; ++i) {  // the private copies are made anew for each run
     const Json diagnosed = again.run();
     ASSERT_TRUE(diagnosed.contains("fault")) << diagnosed.dump();
     EXPECT_EQ(diagnosed["fault"]["kind"], "input_modified");
     EXPECT_EQ(diagnosed["fault"]["at"]["line"], 3);
     const std::string message = diagnosed["fault"]["message"];
-    EXPECT_NE(message.find("wrote to its argument 0, an input or weight"), std::string::npos) << message;
+    EXPECT_NE(message.find("wrote to its argument 0, an input or weight"), std::string::npos)
+        << message;
   }
   EXPECT_EQ(evaluation.inputs[0].read<float>(0), (std::vector<float>{0, 1, 2, 3, 4}));
 }
@@ -169,7 +173,8 @@ extern "C" void kagent_launch_0(const void* const* a, const std::int64_t*) {
   }
   y[1] = static_cast<float>(libraries.size());
 }
-)", "-O1 -fopenmp");
+)",
+                              "-O1 -fopenmp");
   maker.launch(maker.kernel(unit, 0, "threads", {{"float*"}}), {y});
   const Evaluation evaluation = maker.finish({y});
   const Json answer = evaluate(evaluation);
@@ -207,8 +212,8 @@ TEST_F(KernelsTest, EndlessKernelIsKilledWhenTheOtherSideCloses) {
   const Evaluation evaluation = maker.finish({y});
   RunnerChild child(server());
   child.start(evaluation);
-  const Json answer = child.ask({{"type", "run"}, {"set", 0}, {"poison", 1}}, {},
-                                std::chrono::milliseconds(300));
+  const Json answer =
+      child.ask({{"type", "run"}, {"set", 0}, {"poison", 1}}, {}, std::chrono::milliseconds(300));
   EXPECT_TRUE(answer.contains("timeout")) << answer.dump();
   const auto start = Clock::now();
   child.close();
@@ -267,7 +272,7 @@ TEST_F(KernelsTest, ArgumentsThatDoNotFitTheKernelAreBadLaunches) {
 TEST_F(KernelsTest, FastMathImagesLeaveDenormalNumbersAlone) {
   PlanMaker maker;
   const ValueId x = maker.input(contiguous({2}), bytes_of<float>({1e-40f, 1e-40f}));
-  maker.unit(kSource, "-O1 -ffast-math");   // its constructor sets flush-to-zero
+  maker.unit(kSource, "-O1 -ffast-math");  // its constructor sets flush-to-zero
   const int kernel = maker.kernel(maker.unit(kSource), 3, "sum", {{"float*"}, {"const float*"}});
   const ValueId y = maker.empty(contiguous({1}));
   maker.launch(kernel, {y, x});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing from outside by two eventfds, as docs/protocol.md has it.
-#include <chrono>
+#include "runner_fixture.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "runner_fixture.h"
+#include <chrono>
 
 namespace kagent::testing {
 namespace {
@@ -62,12 +62,12 @@ TEST_F(LoopTest, EachCallWaitsForGoAndSaysReadyAndDone) {
   child.send({{"type", "loop"}, {"set", 0}, {"calls", 3}, {"touch", 1 << 20}},
              {go.get(), signal.get()});
   for (int call = 0; call < 3; ++call) {
-    EXPECT_EQ(take(signal.get()), 1u);   // ready
+    EXPECT_EQ(take(signal.get()), 1u);  // ready
     pollfd early{signal.get(), POLLIN, 0};
     EXPECT_EQ(::poll(&early, 1, 20), 0) << "did not wait for go";
     const auto start = Clock::now();
     give(go.get());
-    EXPECT_EQ(take(signal.get()), 1u);   // done
+    EXPECT_EQ(take(signal.get()), 1u);  // done
     const auto spent = Clock::now() - start;
     EXPECT_GE(spent, std::chrono::milliseconds(30));
     EXPECT_LT(spent, std::chrono::milliseconds(500));
@@ -75,7 +75,7 @@ TEST_F(LoopTest, EachCallWaitsForGoAndSaysReadyAndDone) {
   const Json answer = child.receive(std::chrono::seconds(20));
   ASSERT_TRUE(answer.contains("ok")) << answer.dump();
   EXPECT_EQ(evaluation.outputs.read<float>(0), (std::vector<float>{42}));
-  EXPECT_TRUE(child.run().contains("ok"));   // guarded runs work again afterwards
+  EXPECT_TRUE(child.run().contains("ok"));  // guarded runs work again afterwards
 }
 
 TEST_F(LoopTest, ThreadsRestBetweenCalls) {
@@ -92,9 +92,10 @@ TEST_F(LoopTest, ThreadsRestBetweenCalls) {
   take(signal.get());
   give(go.get());
   take(signal.get());
-  take(signal.get());   // ready for the second call: nothing may run now
+  take(signal.get());  // ready for the second call: nothing may run now
   auto cpu_ticks = [&] {
-    std::FILE* file = std::fopen(("/proc/" + std::to_string(child.process_id()) + "/stat").c_str(), "r");
+    std::FILE* file =
+        std::fopen(("/proc/" + std::to_string(child.process_id()) + "/stat").c_str(), "r");
     char text[4096] = {};
     const std::size_t bytes = file == nullptr ? 0 : std::fread(text, 1, sizeof text - 1, file);
     if (file != nullptr) std::fclose(file);
@@ -119,7 +120,8 @@ TEST_F(LoopTest, DescriptorsAndNumbersAreChecked) {
   const Evaluation evaluation = sleeping_plan(0);
   RunnerChild child(server());
   child.start(evaluation);
-  EXPECT_TRUE(child.ask({{"type", "loop"}, {"set", 0}, {"calls", 1}, {"touch", 0}}).contains("error"));
+  EXPECT_TRUE(
+      child.ask({{"type", "loop"}, {"set", 0}, {"calls", 1}, {"touch", 0}}).contains("error"));
   const sys::Fd event(::eventfd(0, EFD_CLOEXEC));
   const std::vector<int> both{event.get(), event.get()};
   EXPECT_TRUE(child.ask({{"type", "loop"}, {"set", 7}, {"calls", 1}, {"touch", 0}}, both)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of a plan, run by the real runner.
-#include <cmath>
-#include <limits>
+#include "runner_fixture.h"
 
 #include <sys/eventfd.h>
 
-#include "runner_fixture.h"
+#include <cmath>
+#include <limits>
 
 namespace kagent::testing {
 namespace {
@@ -27,12 +27,12 @@ TEST_F(OperatorsTest, GemmViewsAndCat) {
   const ValueId w = maker.weight("linear.weight", contiguous({2, 3}), counting(6));
   const ValueId b = maker.weight("linear.bias", contiguous({2}), bytes_of<float>({10, 20}));
   const ValueId t = maker.op("aten::t", {{w}}, {DType::float32, {3, 2}, {1, 3}});
-  const ValueId y = maker.op("aten::addmm", {{b}, {x}, {t}, number(1), number(1)},
-                             contiguous({2, 2}));
+  const ValueId y =
+      maker.op("aten::addmm", {{b}, {x}, {t}, number(1), number(1)}, contiguous({2, 2}));
   const ValueId view = maker.op("aten::view", {{y}, ints({4})}, contiguous({4}));
-  const ValueId tail = maker.op("aten::slice.Tensor",
-                                {{view}, number(0), number(1), number(INT64_MAX), number(1)},
-                                contiguous({3}));
+  const ValueId tail =
+      maker.op("aten::slice.Tensor", {{view}, number(0), number(1), number(INT64_MAX), number(1)},
+               contiguous({3}));
   const ValueId all = maker.op("aten::cat", {tensors({view, tail}), number(0)}, contiguous({7}));
   const Evaluation evaluation = maker.finish({y, all});
   const Json answer = evaluate(evaluation);
@@ -45,11 +45,18 @@ TEST_F(OperatorsTest, GemmViewsAndCat) {
 TEST_F(OperatorsTest, ConvolutionByTheLibrary) {
   PlanMaker maker;
   const ValueId x = maker.input(contiguous({1, 1, 3, 3}), counting(9));
-  const ValueId w = maker.weight("conv.weight", contiguous({1, 1, 2, 2}),
-                                 bytes_of<float>({1, 0, 0, 1}));
+  const ValueId w =
+      maker.weight("conv.weight", contiguous({1, 1, 2, 2}), bytes_of<float>({1, 0, 0, 1}));
   const ValueId y = maker.op("aten::convolution",
-                             {{x}, {w}, none(), ints({1, 1}), ints({0, 0}), ints({1, 1}), {false},
-                              ints({0, 0}), number(1)},
+                             {{x},
+                              {w},
+                              none(),
+                              ints({1, 1}),
+                              ints({0, 0}),
+                              ints({1, 1}),
+                              {false},
+                              ints({0, 0}),
+                              number(1)},
                              contiguous({1, 1, 2, 2}));
   const Evaluation evaluation = maker.finish({y});
   const Json answer = evaluate(evaluation);
@@ -64,8 +71,15 @@ TEST_F(OperatorsTest, LargerConvolutionInBothModesOfTheAllocator) {
   const ValueId w = maker.weight("w", contiguous({32, 32, 3, 3}), "");
   const ValueId bias = maker.weight("b", contiguous({32}), counting(32));
   const ValueId y = maker.op("aten::convolution",
-                             {{x}, {w}, {bias}, ints({1, 1}), ints({1, 1}), ints({1, 1}), {false},
-                              ints({0, 0}), number(1)},
+                             {{x},
+                              {w},
+                              {bias},
+                              ints({1, 1}),
+                              ints({1, 1}),
+                              ints({1, 1}),
+                              {false},
+                              ints({0, 0}),
+                              number(1)},
                              contiguous({8, 32, 28, 28}));
   const Evaluation evaluation = maker.finish({y});
   RunnerChild child(server());
@@ -86,18 +100,23 @@ TEST_F(OperatorsTest, LargerConvolutionInBothModesOfTheAllocator) {
 TEST_F(OperatorsTest, ArgumentsKeepTheirTypes) {
   PlanMaker maker;
   const ValueId x = maker.input(contiguous({2}), bytes_of<float>({1, 3}));
-  const ValueId half = maker.op("aten::full",
-                                {ints({2}), {0.5}, {DType::float32}, {Argument::Layout{}},
-                                 {Argument::Device{}}, {false}},
-                                contiguous({2}));
+  const ValueId half = maker.op(
+      "aten::full",
+      {ints({2}), {0.5}, {DType::float32}, {Argument::Layout{}}, {Argument::Device{}}, {false}},
+      contiguous({2}));
   const ValueId sum = maker.op("aten::add.Tensor", {{x}, {half}, {2.0}}, contiguous({2}));
-  const ValueId whole = maker.op("aten::_to_copy",
-                                 {{sum}, {DType::int64}, {Argument::Layout{}}, none(), none(),
-                                  {false}, none()},
-                                 contiguous({2}, DType::int64));
+  const ValueId whole =
+      maker.op("aten::_to_copy",
+               {{sum}, {DType::int64}, {Argument::Layout{}}, none(), none(), {false}, none()},
+               contiguous({2}, DType::int64));
   const ValueId infinite = maker.op("aten::full_like",
-                                    {{x}, {-std::numeric_limits<double>::infinity()}, none(), none(),
-                                     none(), {false}, {MemoryFormat::preserve}},
+                                    {{x},
+                                     {-std::numeric_limits<double>::infinity()},
+                                     none(),
+                                     none(),
+                                     none(),
+                                     {false},
+                                     {MemoryFormat::preserve}},
                                     contiguous({2}));
   const Evaluation evaluation = maker.finish({whole, infinite});
   const Json answer = evaluate(evaluation);
@@ -109,23 +128,23 @@ TEST_F(OperatorsTest, ArgumentsKeepTheirTypes) {
 TEST_F(OperatorsTest, NumbersStandForTensorsWithoutPromotingThem) {
   PlanMaker maker;
   const ValueId x = maker.input(contiguous({2}, DType::float16),
-                                bytes_of<std::uint16_t>({0x3C00, 0x4000}));   // 1, 2
+                                bytes_of<std::uint16_t>({0x3C00, 0x4000}));  // 1, 2
   const ValueId y = maker.op("aten::add.Tensor", {{x}, {0.5}, {std::int64_t{1}}},
                              contiguous({2}, DType::float16));
   const Evaluation evaluation = maker.finish({y});
   const Json answer = evaluate(evaluation);
   ASSERT_TRUE(answer.contains("ok")) << answer.dump();
   EXPECT_EQ(evaluation.outputs.read<std::uint16_t>(0),
-            (std::vector<std::uint16_t>{0x3E00, 0x4100}));   // 1.5, 2.5
+            (std::vector<std::uint16_t>{0x3E00, 0x4100}));  // 1.5, 2.5
 }
 
 TEST_F(OperatorsTest, OutputsMayAliasInputsAndEachOther) {
   PlanMaker maker;
   const ValueId x = maker.input(contiguous({4}), counting(4));
   const ValueId doubled = maker.op("aten::mul.Scalar", {{x}, {2.0}}, contiguous({4}));
-  const ValueId head = maker.op("aten::slice.Tensor",
-                                {{doubled}, number(0), number(0), number(3), number(1)},
-                                contiguous({3}));
+  const ValueId head =
+      maker.op("aten::slice.Tensor", {{doubled}, number(0), number(0), number(3), number(1)},
+               contiguous({3}));
   const Evaluation evaluation = maker.finish({x, doubled, head, head});
   const Json answer = evaluate(evaluation);
   ASSERT_TRUE(answer.contains("ok")) << answer.dump();
@@ -162,12 +181,13 @@ TEST_F(OperatorsTest, PreparedValuesAreMadeOnceAndAgainOnOtherWeights) {
 TEST_F(OperatorsTest, ResultUnlikeTheRecordedOneIsOurError) {
   PlanMaker maker;
   const ValueId x = maker.input(contiguous({2, 3}), counting(6));
-  const ValueId y = maker.op("aten::t", {{x}}, contiguous({3, 2}));   // really stride [1, 3]
+  const ValueId y = maker.op("aten::t", {{x}}, contiguous({3, 2}));  // really stride [1, 3]
   const Json answer = evaluate(maker.finish({y}));
   ASSERT_TRUE(answer.contains("error")) << answer.dump();
   const std::string message = answer["error"]["message"];
   EXPECT_NE(message.find("model_new.py:1: aten::t gave float32 [3, 2] stride [1, 3]"),
-            std::string::npos) << message;
+            std::string::npos)
+      << message;
   EXPECT_NE(message.find("stride [2, 1]"), std::string::npos) << message;
 }
 
@@ -186,14 +206,16 @@ TEST_F(OperatorsTest, OperatorsOutsideTheTableAreRefused) {
 }
 
 TEST_F(OperatorsTest, ArgumentsThatDoNotFitTheSchemaAreRefused) {
-  struct Case { std::vector<Argument> arguments; const char* message; };
+  struct Case {
+    std::vector<Argument> arguments;
+    const char* message;
+  };
   PlanMaker names;
   const ValueId x{0};
-  const std::vector<Case> cases{
-      {{{x}}, "1 arguments where the operator has 3"},
-      {{{x}, none(), number(1)}, "argument 1 (other)"},
-      {{{x}, {x}, {std::string("one")}}, "argument 2 (alpha)"},
-      {{{x}, {x}, none()}, "argument 2 (alpha)"}};
+  const std::vector<Case> cases{{{{x}}, "1 arguments where the operator has 3"},
+                                {{{x}, none(), number(1)}, "argument 1 (other)"},
+                                {{{x}, {x}, {std::string("one")}}, "argument 2 (alpha)"},
+                                {{{x}, {x}, none()}, "argument 2 (alpha)"}};
   for (const Case& bad : cases) {
     PlanMaker maker;
     maker.input(contiguous({2}), counting(2));
@@ -208,10 +230,10 @@ TEST_F(OperatorsTest, ArgumentsThatDoNotFitTheSchemaAreRefused) {
 
 TEST_F(OperatorsTest, PinnedMemoryIsRefused) {
   PlanMaker maker;
-  const ValueId y = maker.op("aten::empty.memory_format",
-                             {ints({2}), {DType::float32}, {Argument::Layout{}},
-                              {Argument::Device{}}, {true}, none()},
-                             contiguous({2}));
+  const ValueId y = maker.op(
+      "aten::empty.memory_format",
+      {ints({2}), {DType::float32}, {Argument::Layout{}}, {Argument::Device{}}, {true}, none()},
+      contiguous({2}));
   RunnerChild child(server());
   const Json answer = child.load(maker.finish({y}));
   ASSERT_TRUE(answer.contains("fault")) << answer.dump();
@@ -219,7 +241,11 @@ TEST_F(OperatorsTest, PinnedMemoryIsRefused) {
 }
 
 TEST_F(OperatorsTest, StridedViewStaysInsideItsStorage) {
-  struct Case { Argument size, stride, offset; TensorSpec result; bool fine; };
+  struct Case {
+    Argument size, stride, offset;
+    TensorSpec result;
+    bool fine;
+  };
   const std::vector<Case> cases{
       {ints({2, 2}), ints({2, 1}), number(0), {DType::float32, {2, 2}, {2, 1}}, true},
       {ints({2}), ints({1}), number(2), {DType::float32, {2}, {1}}, true},
@@ -231,8 +257,8 @@ TEST_F(OperatorsTest, StridedViewStaysInsideItsStorage) {
   for (const Case& each : cases) {
     PlanMaker maker;
     const ValueId x = maker.input(contiguous({4}), counting(4));
-    const ValueId y = maker.op("aten::as_strided", {{x}, each.size, each.stride, each.offset},
-                               each.result);
+    const ValueId y =
+        maker.op("aten::as_strided", {{x}, each.size, each.stride, each.offset}, each.result);
     const Json answer = evaluate(maker.finish({y}));
     EXPECT_EQ(answer.contains("ok"), each.fine) << answer.dump();
     if (each.fine) continue;
@@ -244,7 +270,7 @@ TEST_F(OperatorsTest, StridedViewStaysInsideItsStorage) {
 
 TEST_F(OperatorsTest, TooMuchMemoryIsAFault) {
   PlanMaker maker;
-  const ValueId y = maker.empty(contiguous({1 << 19, 1 << 18}));   // 512 GiB
+  const ValueId y = maker.empty(contiguous({1 << 19, 1 << 18}));  // 512 GiB
   PlanMaker small;
   const ValueId z = small.empty(contiguous({4}));
   Evaluation evaluation = small.finish({z});
@@ -289,7 +315,7 @@ TEST_F(OperatorsTest, RequestsOutOfOrderAndOutOfRangeAreErrors) {
   EXPECT_TRUE(child.run().contains("error"));
   EXPECT_TRUE(child.ask({{"type", "prepare"}}).contains("error"));
   ASSERT_TRUE(child.load(evaluation).contains("ok"));
-  EXPECT_TRUE(child.run().contains("error"));   // not prepared
+  EXPECT_TRUE(child.run().contains("error"));  // not prepared
   EXPECT_TRUE(child.load(evaluation).contains("error"));
   ASSERT_TRUE(child.ask({{"type", "prepare"}}).contains("ok"));
   EXPECT_TRUE(child.run(1).contains("error"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan_maker.h"
 
+#include "sys/files.h"
+
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <utility>
-
-#include "sys/files.h"
 
 namespace kagent::testing {
 namespace {
@@ -107,9 +107,15 @@ int PlanMaker::kernel(int unit, int number_in_unit, const std::string& name,
   for (const Parameter& parameter : parameters) {
     KernelParameter made;
     made.type = parameter.type;
-    if (parameter.type.back() == '*') made.pointee = DType::float32;
-    else if (parameter.type == "int") { made.kind = ParameterKind::signed_integer; made.bytes = 4; }
-    else { made.kind = ParameterKind::floating; made.bytes = 4; }
+    if (parameter.type.back() == '*')
+      made.pointee = DType::float32;
+    else if (parameter.type == "int") {
+      made.kind = ParameterKind::signed_integer;
+      made.bytes = 4;
+    } else {
+      made.kind = ParameterKind::floating;
+      made.bytes = 4;
+    }
     made.read_only = parameter.type.find("const") != std::string::npos;
     build.parameters.push_back(made);
   }

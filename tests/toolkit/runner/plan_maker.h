@@ -2,11 +2,11 @@
 // Plans written by hand, without a recorder; kernels compiled with the host compiler.
 #pragma once
 
+#include "runner_process.h"
+
 #include <initializer_list>
 #include <string>
 #include <vector>
-
-#include "runner_process.h"
 
 namespace kagent::testing {
 
@@ -25,7 +25,7 @@ inline Argument tensors(std::initializer_list<ValueId> ids) {
 }
 
 struct Parameter {
-  std::string type;   // "float*", "const float*", "int", "float"
+  std::string type;  // "float*", "const float*", "int", "float"
 };
 
 /// Builds an Evaluation step by step; each step gets the next line of model_new.py, from 1.
@@ -40,7 +40,8 @@ class PlanMaker {
   void prepare_steps() { section_ = &made_.plan.prepare; }
   void forward_steps() { section_ = &made_.plan.forward; }
 
-  ValueId op(const std::string& overload, std::vector<Argument> arguments, const TensorSpec& result);
+  ValueId op(const std::string& overload, std::vector<Argument> arguments,
+             const TensorSpec& result);
   ValueId empty(const TensorSpec& spec);
 
   /// C++ source with extern "C" void kagent_launch_<n>(...), one launcher a kernel.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "plan_maker.h"
 #include "runner_process.h"
 
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
 namespace kagent::testing {
 
-/// One warm server for all tests of a suite, as kagent has one for a whole run: whatever a test does
-/// to its child, the next one must find the server well.
+/// One warm server for all tests of a suite, as kagent has one for a whole run: whatever a test
+/// does to its child, the next one must find the server well.
 class RunnerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { server_ = std::make_unique<RunnerServer>(); }

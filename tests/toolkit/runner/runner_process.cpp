@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner_process.h"
 
-#include <cstdlib>
-#include <stdexcept>
-#include <thread>
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
 
 namespace kagent::testing {
 namespace {

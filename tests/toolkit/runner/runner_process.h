@@ -2,11 +2,6 @@
 // The real kagent-runner, spoken to as kagent does.
 #pragma once
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <kagent/build.h>
 #include <kagent/plan.h>
 #include <kagent/tensor.h>
@@ -16,6 +11,11 @@
 #include "sys/subprocess.h"
 #include "wire/channel.h"
 #include "wire/json.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace kagent::testing {
 
