@@ -42,7 +42,7 @@ std::variant<std::vector<Sample>, Fault, Error, Breakdown> time_calls(
     wire::Channel& channel, const std::string& who, nlohmann::json request, int calls,
     std::chrono::milliseconds timeout) {
   const sys::Fd go(::eventfd(0, EFD_CLOEXEC));
-  const sys::Fd done(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const sys::Fd done(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE));
   if (!go || !done) return Error{ErrorKind::environment, std::string("eventfd: ") + std::strerror(errno)};
   request["calls"] = calls;
   if (auto sent = channel.send(request, {go.get(), done.get()}); !sent) {

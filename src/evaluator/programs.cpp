@@ -12,9 +12,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Built from nothing: no key of ours, no override of torch's precision can get in.
-std::vector<std::string> clean_environment() {
+std::vector<std::string> clean_environment(const fs::path& compiler) {
   std::vector<std::string> environment{
-      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      "PATH=" + compiler.parent_path().string() +
+          ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      "CXX=" + compiler.string(),
       "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "USER=kagent", "LOGNAME=kagent",
       "GOMP_SPINCOUNT=0", "OMP_WAIT_POLICY=PASSIVE"};
   for (const char* name : {"LD_LIBRARY_PATH", "OMP_NUM_THREADS", "KAGENT_CUDA_INCLUDE"}) {
@@ -32,10 +34,10 @@ void add_gpu_environment(std::vector<std::string>& environment) {
 WorkerStart base_start(const Installation& installation, const std::string& name) {
   WorkerStart start;
   start.name = name;
-  start.environment = clean_environment();
+  start.environment = clean_environment(installation.compiler);
   start.policy.read_only.push_back({installation.libexec, installation.libexec});
   start.policy.read_only.push_back({installation.share, installation.share});
-  for (const auto& folder : installation.python_mounts) {
+  for (const auto& folder : installation.mounts) {
     start.policy.read_only.push_back({folder, folder});
   }
   return start;
@@ -57,9 +59,10 @@ Result<Installation> Installation::find() {
   }
   KAGENT_TRY(const auto json, wire::parse_text(*text, description.string()));
   installation.python = json.value("python", "");
+  installation.compiler = json.value("compiler", "/usr/bin/c++");
   for (const auto& folder : json.value("mounts", std::vector<std::string>{})) {
     std::error_code code;
-    if (fs::exists(folder, code)) installation.python_mounts.emplace_back(folder);
+    if (fs::exists(folder, code)) installation.mounts.emplace_back(folder);
   }
   if (const char* chosen = std::getenv("KAGENT_PYTHON"); chosen != nullptr && *chosen != '\0') {
     installation.python = chosen;

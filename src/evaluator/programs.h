@@ -19,7 +19,8 @@ struct Installation {
   std::filesystem::path libexec;                    // …/libexec/kagent
   std::filesystem::path share;                      // …/share/kagent
   std::filesystem::path python;
-  std::vector<std::filesystem::path> python_mounts;  // prefixes outside /usr
+  std::filesystem::path compiler;                   // C++; inductor calls it
+  std::vector<std::filesystem::path> mounts;        // of both, outside /usr
 
   static Result<Installation> find();
 };
