@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evaluator/secret.h"
 #include "evaluator/session.h"
+#include "policy/bindings.h"
 #include "policy/launches.h"
 #include "policy/operators.h"
 #include "policy/outputs.h"
@@ -243,6 +244,9 @@ Result<Evaluation> Session::evaluate(const Candidate& candidate) {
   if (auto* fault = std::get_if<Fault>(&recorded)) return failed(std::move(evaluation), *fault);
   const Plan plan = std::get<Plan>(std::move(recorded));
   if (auto fault = policy::check_operators(plan, options_.settings)) {
+    return failed(std::move(evaluation), *fault);
+  }
+  if (auto fault = policy::check_bindings(plan, facts_.signature)) {
     return failed(std::move(evaluation), *fault);
   }
   if (auto fault = policy::check_outputs(plan, memory_->output_tree, memory_->outputs)) {
