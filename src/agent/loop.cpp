@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "toolbox/arguments.h"
 #include "toolbox/feedback.h"
+#include "wire/json.h"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,21 @@ ToolOutcome malformed(std::string text) {
 
 std::string first_line(const std::string& text) {
   return base::one_line(text.substr(0, text.find('\n')), 160);
+}
+
+/// "edit_file kernels/a.cu: edited …", for people.
+std::string step_text(const ToolCall& call, const ToolOutcome& outcome) {
+  std::string text = base::one_line(call.tool, 40);
+  const auto arguments = wire::parse_text(call.arguments, "arguments");
+  if (arguments && arguments->is_object()) {
+    for (const char* subject : {"path", "command"}) {
+      const auto at = arguments->find(subject);
+      if (at == arguments->end() || !at->is_string()) continue;
+      text += " " + base::one_line(at->get<std::string>(), 80);
+    }
+  }
+  const bool content = call.tool == "read_file" && !outcome.is_error;
+  return content ? text : text + ": " + first_line(outcome.text);
 }
 
 }  // namespace
@@ -151,8 +167,7 @@ Loop::Stop Loop::run_calls(Turn& turn) {
     } else {
       outcome = run_call(call, turn.reply.end);
       some_well_formed = some_well_formed || !outcome.malformed;
-      tell(fmt::format("turn {}/{}: {}: {}", turn.number, settings_.max_turns,
-                       base::one_line(call.tool, 40), first_line(outcome.text)));
+      tell(fmt::format("turn {}/{}: {}", turn.number, settings_.max_turns, step_text(call, outcome)));
       stop = after_call(call, outcome);
     }
     turn.results.push_back({call.id, std::move(outcome.text), outcome.is_error});

@@ -209,6 +209,18 @@ TEST(Loop, EndsAtOnceWhereTheMachineCannotJudge) {
   EXPECT_EQ(end.result.turns, 1);
 }
 
+TEST(Loop, TellsPeopleEachStepInALine) {
+  Rig rig;
+  rig.run({reply({call("read_file", R"({"path": "task.py"})"), call("bash", R"({"command": "a\nb"})"),
+                  call("evil\x1b[2J", "[")}),
+           try_candidate("wrong")});
+  ASSERT_EQ(rig.steps.size(), 5u);
+  EXPECT_EQ(rig.steps[0], "turn 1/200: read_file task.py");
+  EXPECT_EQ(rig.steps[1], "turn 1/200: bash a\\nb: [exit code 0]");
+  EXPECT_EQ(rig.steps[2].find('\x1b'), std::string::npos);
+  EXPECT_EQ(rig.steps[4], "turn 2/200: evaluate: outcome: mismatch");
+}
+
 TEST(Loop, RunsAtMost32CallsOfOneTurn) {
   Rig rig;
   std::vector<ToolCall> calls;
