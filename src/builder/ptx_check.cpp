@@ -2,7 +2,6 @@
 #include "builder/ptx_check.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <vector>
 
@@ -81,15 +80,28 @@ bool is_libdevice_table(std::string_view name) {
 std::string reachable_global(std::string_view ptx) {
   const Names globals = declared_globals(ptx);
   Words words(ptx);
-  int depth = 0;
+  std::vector<Names> registers(1);  // of each open brace: inline assembly may reuse a global's name
+  const auto is_register = [&](std::string_view word) {
+    return std::any_of(registers.begin(), registers.end(),
+                       [&](const Names& names) { return names.count(word) > 0; });
+  };
   bool initialiser = false;  // braces of "= {1, 2}" are no body
+  bool declaring = false;    // ".reg .b32 a, b;"
   for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
-    if (word == "=" && depth == 0) initialiser = true;
-    if (word == ";" && depth == 0) initialiser = false;
+    const bool outside = registers.size() == 1;
+    if (word == "=" && outside) initialiser = true;
+    if (word == ";" && outside) initialiser = false;
     if (initialiser) continue;
-    if (word == "{") ++depth;
-    if (word == "}") --depth;
-    if (depth > 0 && globals.count(word) > 0 && !is_libdevice_table(word)) return std::string(word);
+    if (word == ".reg") declaring = true;
+    if (word == ";") declaring = false;
+    if (word == "{") registers.emplace_back();
+    if (word == "}" && !outside) registers.pop_back();
+    if (outside || globals.count(word) == 0 || is_libdevice_table(word)) continue;
+    if (declaring) {
+      registers.back().insert(word);
+    } else if (!is_register(word)) {
+      return std::string(word);
+    }
   }
   return {};
 }

@@ -198,6 +198,7 @@ class FileScan {
   void replace(std::size_t begin, std::size_t end, const std::string& text) {
     const std::size_t first = view_.origin[begin];
     const std::size_t last = view_.origin[end];
+    if (!replacements_.empty() && first < replacements_.back().end) return;  // "#line 1 */ #line 2"
     std::string padded = text;
     for (auto lines = std::count(original_.begin() + static_cast<std::ptrdiff_t>(first),
                                  original_.begin() + static_cast<std::ptrdiff_t>(last), '\n');

@@ -329,6 +329,11 @@ TEST_F(BuilderCuda, ConstantMemoryStaysConstant) {
 }
 
 TEST_F(BuilderCuda, ConstantsAndSlowMathAreFine) {
+  // A register of inline assembly may be called like a constant; elsewhere the name is the constant's.
+  const std::string shadow = "constexpr int P = 4;\n__global__ void k(int* x) { int y;\n"
+                             "  asm volatile(\"{ .reg .u32 P; mov.u32 P, 3; mov.u32 %0, P; }\" : \"=r\"(y)); x[0] = y + P;";
+  built(one(shadow + " }\n"));
+  EXPECT_EQ(fault(one(shadow + " asm volatile(\"st.global.u32 [P], 3;\"); }\n")).kind, FaultKind::forbidden_op);
   built(one("constexpr int kTop = 5;\nstatic const float kHalf = 0.5f;\ntemplate <int N> struct Tile { static constexpr int kRows = N; };\n"
             "__global__ void k(float* x) { x[0] = kTop * kHalf + Tile<3>::kRows; }\n"));
   built(one("__constant__ float table[4] = {1, 2, 3, 4};\n"

@@ -90,6 +90,12 @@ TEST(SourceScan, IncludesGetFullNamesAndLinesStay) {
             "#include \"kernels/in.cuh\\\n\"\n\nint a;\n");
 }
 
+TEST(SourceScan, TwoDirectivesOnALineAreBlankedOnce) {
+  const auto scanned = scan_sources({{"kernels/k.cu", "#line 3 */#line 4\nint a;\n"}});
+  ASSERT_TRUE(std::holds_alternative<Sources>(scanned));
+  EXPECT_EQ(std::get<Sources>(scanned).at("kernels/k.cu"), "\nint a;\n");
+}
+
 KernelRequest with(std::vector<std::string> options) {
   return {"kernels/k.cu", "k", std::move(options), {"model_new.py", 7}};
 }
