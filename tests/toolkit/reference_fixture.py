@@ -4,11 +4,13 @@ import json
 import mmap
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 LIBEXEC = pathlib.Path(os.environ["KAGENT_LIBEXEC"])
@@ -80,6 +82,17 @@ class Reference:
         return self._wait()
 
 
+def wait_for_child(pid):
+    """Its status; a child that does not end with its channel, since a test failed amid a request, is killed."""
+    for _ in range(100):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
+
+
 class ReferenceTest(unittest.TestCase):
     """open() starts a reference on a task's text; share() maps what it hands out."""
 
@@ -100,7 +113,7 @@ class ReferenceTest(unittest.TestCase):
             finally:
                 os._exit(status)
         theirs.close()
-        reference = Reference(Channel(ours), lambda: os.waitpid(pid, 0)[1])
+        reference = Reference(Channel(ours), lambda: wait_for_child(pid))
         self.addCleanup(reference.close)
         return reference
 
