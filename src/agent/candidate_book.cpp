@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/candidate_book.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "report/evaluation_text.h"
 #include "workspace/freeze.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace kagent::agent {
 namespace {
@@ -35,9 +35,12 @@ double rank(const Evaluation& evaluation, Baselines over) {
   const double eager = evaluation.score->speedup_over_eager;
   const double compiled = evaluation.score->speedup_over_compiled;
   switch (over) {
-    case Baselines::eager: return eager;
-    case Baselines::compile: return compiled;
-    case Baselines::both: break;
+    case Baselines::eager:
+      return eager;
+    case Baselines::compile:
+      return compiled;
+    case Baselines::both:
+      break;
   }
   if (eager > 0 && compiled > 0) return std::min(eager, compiled);
   return std::max(eager, compiled);
@@ -134,7 +137,8 @@ Result<void> CandidateBook::restore(const std::vector<CandidateRecord>& records)
   KAGENT_TRY(const auto frozen, workspace::freeze(stored, folder_.candidates()));
   const auto* candidate = std::get_if<Candidate>(&frozen);
   if (candidate == nullptr || candidate->hash != best_->evaluation.candidate) {
-    return Error{ErrorKind::usage, source.string() + ": is not what the trajectory says was judged"};
+    return Error{ErrorKind::usage,
+                 source.string() + ": is not what the trajectory says was judged"};
   }
   return folder_.keep_best(*candidate, best_->evaluation);
 }

@@ -3,11 +3,6 @@
 // hears of it, so that every way to end a run returns the best.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <kagent/evaluator.h>
 #include <kagent/settings.h>
 #include <kagent/trajectory.h>
@@ -16,6 +11,11 @@
 #include "store/run_folder.h"
 #include "sys/confined_folder.h"
 #include "toolbox/candidate_judge.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kagent::agent {
 
@@ -29,7 +29,8 @@ class CandidateBook : public toolbox::CandidateJudge {
         journal_(journal),
         over_(over) {}
 
-  /// Takes over what an earlier part of the run judged, and mends best/ where a kill left it behind.
+  /// Takes over what an earlier part of the run judged, and mends best/ where a kill left it
+  /// behind.
   Result<void> restore(const std::vector<CandidateRecord>& records);
 
   void begin_turn(int number) { turn_ = number; }
@@ -64,7 +65,7 @@ class CandidateBook : public toolbox::CandidateJudge {
   Journal& journal_;
   Baselines over_;
   int turn_ = 0;
-  std::map<std::string, Entry> entries_;   // by hash
+  std::map<std::string, Entry> entries_;  // by hash
   std::optional<store::BestResult> best_;
   std::optional<Error> failure_;
   int failures_ = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/loop.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "base/text.h"
 #include "toolbox/arguments.h"
 #include "toolbox/feedback.h"
 #include "wire/json.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace kagent::agent {
 namespace {
@@ -75,8 +75,13 @@ LoopEnd Loop::run() {
     if (!stop) stop = budget_spent();
     if (!stop) stop = play_turn();
   }
-  LoopEnd end{stop->first,    stop->second, std::move(error_), turns_, usage_,
-              seconds_since(started_) + earlier_seconds_, std::move(last_results_)};
+  LoopEnd end{stop->first,
+              stop->second,
+              std::move(error_),
+              turns_,
+              usage_,
+              seconds_since(started_) + earlier_seconds_,
+              std::move(last_results_)};
   if (auto written = parts_.journal.append(end.reason, end.explanation); !written && !end.error) {
     end.error = std::move(written).error();
   }
@@ -89,7 +94,8 @@ Loop::Stop Loop::interrupted() const {
 }
 
 Loop::Stop Loop::success() const {
-  if (!parts_.book.target_reached() || settings_.after_success == AfterSuccess::keep_going) return {};
+  if (!parts_.book.target_reached() || settings_.after_success == AfterSuccess::keep_going)
+    return {};
   return std::pair{StopReason::target_reached, std::string("the target is reached")};
 }
 
@@ -102,7 +108,8 @@ Loop::Stop Loop::budget_spent() const {
     return std::pair{StopReason::tokens, fmt::format("{} tokens are spent", tokens)};
   }
   const double seconds = seconds_since(started_) + earlier_seconds_;
-  if (settings_.max_wall_clock && seconds >= static_cast<double>(settings_.max_wall_clock->count())) {
+  if (settings_.max_wall_clock &&
+      seconds >= static_cast<double>(settings_.max_wall_clock->count())) {
     return std::pair{StopReason::wall_clock, fmt::format("{:.0f} s are spent", seconds)};
   }
   return {};
@@ -167,7 +174,8 @@ Loop::Stop Loop::run_calls(Turn& turn) {
     } else {
       outcome = run_call(call, turn.reply.end);
       some_well_formed = some_well_formed || !outcome.malformed;
-      tell(fmt::format("turn {}/{}: {}", turn.number, settings_.max_turns, step_text(call, outcome)));
+      tell(fmt::format("turn {}/{}: {}", turn.number, settings_.max_turns,
+                       step_text(call, outcome)));
       stop = after_call(call, outcome);
     }
     turn.results.push_back({call.id, std::move(outcome.text), outcome.is_error});
@@ -192,22 +200,26 @@ ToolOutcome Loop::run_call(const ToolCall& call, ReplyEnd end) {
   }
   ToolOutcome outcome = (*tool)->run(call.arguments);
   if (outcome.malformed && end == ReplyEnd::length) {
-    outcome.text = "your reply was cut off at its length limit; write less at once. " + outcome.text;
+    outcome.text =
+        "your reply was cut off at its length limit; write less at once. " + outcome.text;
   }
   return outcome;
 }
 
 Loop::Stop Loop::after_call(const ToolCall& call, ToolOutcome& outcome) {
-  if (outcome.finish) return std::pair{StopReason::finished, std::string("the model says it is done")};
+  if (outcome.finish)
+    return std::pair{StopReason::finished, std::string("the model says it is done")};
   if (call.tool == "evaluate") {
     if (Stop stop = judge_failed()) return stop;
     if (Stop stop = success()) return stop;
   }
   switch (stuck_.observe(call, outcome.text)) {
-    case Repetition::none: return {};
+    case Repetition::none:
+      return {};
     case Repetition::nudge:
-      outcome.text += "\n[You have made this call three times with the same outcome. Do something "
-                      "different.]";
+      outcome.text +=
+          "\n[You have made this call three times with the same outcome. Do something "
+          "different.]";
       return {};
     case Repetition::stuck:
       return std::pair{StopReason::stuck, "the same call of " + base::one_line(call.tool, 40) +
@@ -232,10 +244,11 @@ Loop::Stop Loop::no_calls(Turn& turn) {
     return std::pair{StopReason::finished,
                      fmt::format("{} turns in a row without a call", silent_turns_)};
   }
-  turn.nudge = turn.reply.end == ReplyEnd::length
-                   ? "Your reply was cut off at its length limit. Write less at once, and call a tool.\n"
-                   : "The target is not reached yet. Go on with a tool call; call finish when you are "
-                     "done.\n";
+  turn.nudge =
+      turn.reply.end == ReplyEnd::length
+          ? "Your reply was cut off at its length limit. Write less at once, and call a tool.\n"
+          : "The target is not reached yet. Go on with a tool call; call finish when you are "
+            "done.\n";
   turn.nudge += status_line(turn.number);
   return {};
 }

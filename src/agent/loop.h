@@ -3,13 +3,6 @@
 // History is linear. docs/agent.md tells the rules.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <kagent/chat.h>
 #include <kagent/result.h>
 #include <kagent/tool.h>
@@ -18,13 +11,20 @@
 #include "agent/candidate_book.h"
 #include "agent/stuck_detector.h"
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace kagent::agent {
 
 enum class AfterSuccess { stop, keep_going };
 
 struct LoopSettings {
   int max_turns = 200;
-  std::optional<std::int64_t> max_tokens;             // input and output, over all turns
+  std::optional<std::int64_t> max_tokens;  // input and output, over all turns
   std::optional<std::chrono::seconds> max_wall_clock;
   AfterSuccess after_success = AfterSuccess::stop;
 };
@@ -37,17 +37,17 @@ struct LoopParts {
   std::vector<Tool*> tools;
   CandidateBook& book;
   Journal& journal;
-  std::function<bool()> stop_requested;                          // Ctrl-C; looked at between calls
-  std::function<std::chrono::steady_clock::time_point()> now;    // the clock of budgets
-  StepListener on_step;                                          // may be empty
+  std::function<bool()> stop_requested;                        // Ctrl-C; looked at between calls
+  std::function<std::chrono::steady_clock::time_point()> now;  // the clock of budgets
+  StepListener on_step;                                        // may be empty
 };
 
 struct LoopEnd {
   StopReason reason = StopReason::finished;
-  std::string explanation;               // one line
-  std::optional<Error> error;            // where something could not be done
+  std::string explanation;     // one line
+  std::optional<Error> error;  // where something could not be done
   int turns = 0;
-  Usage usage;                           // over all turns
+  Usage usage;  // over all turns
   double seconds = 0;
   std::vector<ToolResult> last_results;
 };
@@ -86,8 +86,8 @@ class Loop {
   std::chrono::steady_clock::time_point started_;
   StuckDetector stuck_;
   int turns_ = 0;
-  int bad_turns_ = 0;        // in a row
-  int silent_turns_ = 0;     // without calls, in a row
+  int bad_turns_ = 0;     // in a row
+  int silent_turns_ = 0;  // without calls, in a row
   double earlier_seconds_ = 0;
   Usage usage_;
   std::vector<ToolResult> last_results_;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/optimize.h"
 
-#include <filesystem>
-#include <memory>
-#include <utility>
-
 #include "agent/prompt.h"
 #include "agent/run_result.h"
 #include "base/text.h"
@@ -17,6 +13,10 @@
 #include "toolbox/read_file_tool.h"
 #include "toolbox/write_file_tool.h"
 #include "wire/json.h"
+
+#include <filesystem>
+#include <memory>
+#include <utility>
 
 namespace kagent::agent {
 namespace {
@@ -50,7 +50,9 @@ class Tools {
 /// A journal whose file is made once the tools are known, since line 1 holds them.
 class LateJournal : public Journal {
  public:
-  void use(store::JournalFile file) { file_ = std::make_unique<store::JournalFile>(std::move(file)); }
+  void use(store::JournalFile file) {
+    file_ = std::make_unique<store::JournalFile>(std::move(file));
+  }
   Result<void> begin(int turn, const Reply& reply) override { return file_->begin(turn, reply); }
   Result<void> append(const Turn& turn) override { return file_->append(turn); }
   Result<void> append(const CandidateRecord& record) override { return file_->append(record); }
@@ -139,8 +141,9 @@ Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& pa
   Tools tools(workspace, parts.shell, book, request.judge.min_gain);
   std::error_code code;
   const bool resuming = std::filesystem::exists(folder.trajectory(), code);
-  KAGENT_TRY(Opened opened, resuming ? start_again(folder, book, journal)
-                                     : start_new(request, parts, folder, specs(tools.all()), journal));
+  KAGENT_TRY(Opened opened, resuming
+                                ? start_again(folder, book, journal)
+                                : start_new(request, parts, folder, specs(tools.all()), journal));
   Loop loop({parts.chat, tools.all(), book, journal, parts.stop_requested,
              [] { return std::chrono::steady_clock::now(); }, parts.on_step},
             request.loop, opened.start.system, opened.start.opening);
@@ -179,8 +182,8 @@ Result<store::RunResult> record_failure(const OptimizeRequest& request, const st
                                         const store::RunFolder& folder, const Error& error) {
   store::RunResult result = blank_result(request, model, folder);
   result.outcome = outcome_word(error);
-  result.stop = error.kind == ErrorKind::interrupted ? StopReason::interrupted
-                                                     : StopReason::environment;
+  result.stop =
+      error.kind == ErrorKind::interrupted ? StopReason::interrupted : StopReason::environment;
   result.explanation = base::one_line(error.message, 2000);
   KAGENT_TRY_VOID(store::write_result(folder, result));
   return result;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run: a workspace, tools, a journal and the loop, wired up in a run folder that is there already.
+// One run: a workspace, tools, a journal and the loop, wired up in a run folder that is there
+// already.
 #pragma once
-
-#include <functional>
-#include <string>
-#include <vector>
 
 #include <kagent/chat.h>
 #include <kagent/device.h>
@@ -18,14 +15,18 @@
 #include "toolbox/shell_runner.h"
 #include "workspace/create.h"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace kagent::agent {
 
 struct OptimizeRequest {
   Task task;
   JudgeSettings judge;
   LoopSettings loop;
-  std::string skill;                  // text of SKILL.md
-  workspace::GivenFiles notes;        // further pages for the model, below "skills/"
+  std::string skill;            // text of SKILL.md
+  workspace::GivenFiles notes;  // further pages for the model, below "skills/"
   DeviceRecord device;
   std::vector<std::string> warnings;  // what the figures do not say; go into the result
 };
@@ -36,17 +37,17 @@ struct OptimizeParts {
   Evaluator& evaluator;
   toolbox::ShellRunner& shell;
   std::function<bool()> stop_requested;
-  StepListener on_step;               // may be empty
+  StepListener on_step;  // may be empty
 };
 
 struct OptimizeEnd {
-  store::RunResult result;            // as result.json holds it
+  store::RunResult result;  // as result.json holds it
   std::vector<ToolResult> last_results;
   std::optional<Error> error;
 };
 
-/// Makes the workspace and the trajectory, or goes on with those that are there (--resume), plays the
-/// loop and writes result.json. An Error only where that file could not be written.
+/// Makes the workspace and the trajectory, or goes on with those that are there (--resume), plays
+/// the loop and writes result.json. An Error only where that file could not be written.
 Result<OptimizeEnd> optimize(const OptimizeRequest& request, const OptimizeParts& parts,
                              const store::RunFolder& folder);
 

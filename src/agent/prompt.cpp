@@ -11,12 +11,14 @@ namespace {
 
 std::string device_lines(const DeviceRecord& device, Backend backend) {
   if (backend == Backend::cpu) {
-    return fmt::format("Machine: {}, {} cores. Kernels are C++ functions; figures of this backend say "
-                       "nothing about a GPU.\n",
-                       base::one_line(device.name), device.multiprocessors);
+    return fmt::format(
+        "Machine: {}, {} cores. Kernels are C++ functions; figures of this backend say "
+        "nothing about a GPU.\n",
+        base::one_line(device.name), device.multiprocessors);
   }
   return fmt::format(
-      "Card: {} ({}), {} SMs, {} KiB of shared memory a block, {} registers an SM, {} MiB of L2, {} "
+      "Card: {} ({}), {} SMs, {} KiB of shared memory a block, {} registers an SM, {} MiB of L2, "
+      "{} "
       "GiB of memory.\n",
       base::one_line(device.name), base::one_line(device.architecture), device.multiprocessors,
       device.shared_bytes_per_block >> 10, device.registers_per_multiprocessor,
@@ -25,9 +27,12 @@ std::string device_lines(const DeviceRecord& device, Backend backend) {
 
 const char* baselines(Baselines over) {
   switch (over) {
-    case Baselines::both: return "eager PyTorch and torch.compile";
-    case Baselines::eager: return "eager PyTorch";
-    case Baselines::compile: return "torch.compile";
+    case Baselines::both:
+      return "eager PyTorch and torch.compile";
+    case Baselines::eager:
+      return "eager PyTorch";
+    case Baselines::compile:
+      return "torch.compile";
   }
   return "";
 }
@@ -35,9 +40,12 @@ const char* baselines(Baselines over) {
 }  // namespace
 
 std::string system_prompt(const std::string& skill) {
-  return "You make one PyTorch operator faster by writing kernels for it. You work in a folder through "
-         "tools; a judge that you cannot reach builds, checks and times what you write. Only what the "
-         "judge measured counts. Work in small steps: write, evaluate, read what it says, mend that "
+  return "You make one PyTorch operator faster by writing kernels for it. You work in a folder "
+         "through "
+         "tools; a judge that you cannot reach builds, checks and times what you write. Only what "
+         "the "
+         "judge measured counts. Work in small steps: write, evaluate, read what it says, mend "
+         "that "
          "first.\n\n" +
          skill;
 }

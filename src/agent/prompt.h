@@ -2,11 +2,11 @@
 // What the model is told before its first turn. Pure.
 #pragma once
 
-#include <string>
-
 #include <kagent/device.h>
 #include <kagent/settings.h>
 #include <kagent/task.h>
+
+#include <string>
 
 namespace kagent::agent {
 

@@ -5,12 +5,18 @@ namespace kagent::agent {
 
 std::string outcome_word(const Error& error) {
   switch (error.kind) {
-    case ErrorKind::usage: return "usage";
-    case ErrorKind::task_invalid: return "task_invalid";
-    case ErrorKind::environment: return "environment";
-    case ErrorKind::network: return "network";
-    case ErrorKind::interrupted: return "interrupted";
-    case ErrorKind::internal: break;
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::task_invalid:
+      return "task_invalid";
+    case ErrorKind::environment:
+      return "environment";
+    case ErrorKind::network:
+      return "network";
+    case ErrorKind::interrupted:
+      return "interrupted";
+    case ErrorKind::internal:
+      break;
   }
   return "internal";
 }
@@ -26,8 +32,10 @@ std::string outcome_word(const LoopEnd& end, const std::optional<store::BestResu
     case StopReason::tokens:
     case StopReason::money:
     case StopReason::wall_clock:
-    case StopReason::gpu_seconds: return "budget_spent";
-    default: break;
+    case StopReason::gpu_seconds:
+      return "budget_spent";
+    default:
+      break;
   }
   if (scored && best->evaluation.score->noisy) return "noisy";
   return "not_met";

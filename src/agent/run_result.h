@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "agent/loop.h"
 #include "store/result_file.h"
 
+#include <string>
+
 namespace kagent::agent {
 
-/// The run's outcome in one stable word (docs/run-folder.md). What could not be done comes first, then
-/// success, then a spent budget, noise, and a target that was not met.
+/// The run's outcome in one stable word (docs/run-folder.md). What could not be done comes first,
+/// then success, then a spent budget, noise, and a target that was not met.
 std::string outcome_word(const LoopEnd& end, const std::optional<store::BestResult>& best);
 
 /// For a run that ended before its first turn.

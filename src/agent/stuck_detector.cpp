@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/stuck_detector.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include "base/hash.h"
 #include "wire/json.h"
+
+#include <algorithm>
+#include <cctype>
 
 namespace kagent::agent {
 namespace {

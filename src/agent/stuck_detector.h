@@ -2,11 +2,11 @@
 // Sees when a model makes the same call with the same outcome again and again. Pure.
 #pragma once
 
+#include <kagent/chat.h>
+
 #include <cstddef>
 #include <deque>
 #include <string>
-
-#include <kagent/chat.h>
 
 namespace kagent::agent {
 
@@ -22,10 +22,11 @@ class StuckDetector {
   static constexpr int kNudgeAt = 3;
   static constexpr int kStuckAt = 6;
 
-  std::deque<std::string> recent_;   // hashes of calls and outcomes
+  std::deque<std::string> recent_;  // hashes of calls and outcomes
 };
 
-/// The outcome without what differs between equal ones: numbers with a fraction, addresses, #numbers.
+/// The outcome without what differs between equal ones: numbers with a fraction, addresses,
+/// #numbers.
 std::string without_measurements(const std::string& outcome);
 
 }  // namespace kagent::agent

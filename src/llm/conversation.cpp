@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llm/conversation.h"
 
-#include <utility>
-
 #include "base/text.h"
 #include "sys/files.h"
 #include "wire/trajectory_json.h"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace kagent::llm {
 namespace {
@@ -123,9 +123,8 @@ RecordedOutcome outcome_of(const ToolResult& result) {
   outcome.is_error = result.is_error;
   if (result.text.rfind(kPrefix, 0) == 0) {
     const std::size_t end = result.text.find('\n');
-    outcome.word = result.text.substr(kPrefix.size(), end == std::string::npos
-                                                          ? std::string::npos
-                                                          : end - kPrefix.size());
+    outcome.word = result.text.substr(
+        kPrefix.size(), end == std::string::npos ? std::string::npos : end - kPrefix.size());
   }
   return outcome;
 }

@@ -3,13 +3,13 @@
 // hand-written file or from the trajectory of an earlier run (docs/replay-format.md).
 #pragma once
 
+#include <kagent/chat.h>
+#include <kagent/result.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <kagent/chat.h>
-#include <kagent/result.h>
 
 namespace kagent::llm {
 
@@ -18,13 +18,13 @@ inline constexpr const char* kConversationSchema = "kagent.conversation/1";
 /// What the recording says that one call came to; empty where it says nothing.
 struct RecordedOutcome {
   std::optional<bool> is_error;
-  std::string word;              // of a result that begins with "outcome: <word>"
+  std::string word;  // of a result that begins with "outcome: <word>"
   bool operator==(const RecordedOutcome&) const = default;
 };
 
 struct RecordedTurn {
   Reply reply;
-  std::vector<RecordedOutcome> outcomes;   // one per call
+  std::vector<RecordedOutcome> outcomes;  // one per call
   bool operator==(const RecordedTurn&) const = default;
 };
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include <kagent/result.h>
+
+#include <string>
 
 namespace kagent::llm {
 
 /// --model: "provider/model". Providers so far: replay.
 struct ModelName {
   std::string provider;
-  std::string model;   // for replay: a file
+  std::string model;  // for replay: a file
 };
 
 /// An Error of kind usage names the providers.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llm/replay_client.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace kagent::llm {
 namespace {
@@ -24,9 +24,8 @@ std::string difference(const RecordedOutcome& recorded, const RecordedOutcome& r
 
 std::size_t replies_in(const ChatRequest& request) {
   return static_cast<std::size_t>(
-      std::count_if(request.messages.begin(), request.messages.end(), [](const Message& message) {
-        return std::holds_alternative<Reply>(message);
-      }));
+      std::count_if(request.messages.begin(), request.messages.end(),
+                    [](const Message& message) { return std::holds_alternative<Reply>(message); }));
 }
 
 }  // namespace
@@ -58,8 +57,8 @@ void ReplayClient::compare(const std::vector<ToolResult>& results) {
     if (what.empty()) continue;
     ++differences_;
     if (on_difference_) {
-      on_difference_(fmt::format("turn {}, call {} ({}): {}", next_, i + 1,
-                                 turn.reply.calls[i].tool, what));
+      on_difference_(
+          fmt::format("turn {}, call {} ({}): {}", next_, i + 1, turn.reply.calls[i].tool, what));
     }
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include <kagent/chat.h>
 
 #include "llm/conversation.h"
+
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace kagent::llm {
 
@@ -38,8 +38,8 @@ class ReplayClient : public ChatClient {
   std::string name_;
   Conversation conversation_;
   OnDifference on_difference_;
-  std::size_t next_ = 0;       // replies given so far
-  std::size_t compared_ = 0;   // replies whose results were compared
+  std::size_t next_ = 0;      // replies given so far
+  std::size_t compared_ = 0;  // replies whose results were compared
   int differences_ = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/journal_file.h"
 
-#include <utility>
-
 #include "wire/trajectory_json.h"
+
+#include <utility>
 
 namespace kagent::store {
 

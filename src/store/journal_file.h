@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include <kagent/trajectory.h>
 
 #include "sys/append_file.h"
 #include "wire/json.h"
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 namespace kagent::store {
 
 /// Line 1 of a trajectory: all that a turn's request consists of besides the turns before it.
 struct RunStart {
-  std::string model;              // ChatClient::name()
-  std::string system;             // exact system prompt
-  std::string opening;            // exact first user message
+  std::string model;    // ChatClient::name()
+  std::string system;   // exact system prompt
+  std::string opening;  // exact first user message
   std::vector<ToolSpec> tools;
-  wire::Json settings;            // what the user chose, sampling included; an object
+  wire::Json settings;  // what the user chose, sampling included; an object
   bool operator==(const RunStart&) const = default;
 };
 

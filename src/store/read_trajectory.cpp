@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/read_trajectory.h"
 
-#include <utility>
-
 #include "base/text.h"
 #include "sys/files.h"
 #include "wire/reader.h"
 #include "wire/trajectory_json.h"
+
+#include <utility>
 
 namespace kagent::store {
 namespace {
@@ -147,10 +147,12 @@ Result<Trajectory> read_trajectory(const std::filesystem::path& path) {
     const std::string where = path.string() + ":" + std::to_string(number++);
     const auto line = wire::parse_text(text.substr(begin, end - begin), where);
     if (!line) return bad_line(line.error().message);
-    if (auto taken = folder.take(*line); !taken) return bad_line(where + ": " + taken.error().message);
+    if (auto taken = folder.take(*line); !taken)
+      return bad_line(where + ": " + taken.error().message);
   }
   if (!folder.started()) {
-    return Error{ErrorKind::usage, path.string() + ": holds no whole line; nothing of it can be used"};
+    return Error{ErrorKind::usage,
+                 path.string() + ": holds no whole line; nothing of it can be used"};
   }
   folder.trajectory().torn = begin != text.size();
   return std::move(folder.trajectory());

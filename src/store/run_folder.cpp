@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/run_folder.h"
 
-#include <random>
-
 #include "base/text.h"
 #include "sys/files.h"
 #include "sys/replace_folder.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <random>
 
 namespace kagent::store {
 namespace {
@@ -73,8 +73,8 @@ Result<RunFolder> RunFolder::open(const fs::path& path) {
 }
 
 Result<void> RunFolder::write_run(wire::Json facts) const {
-  return sys::write_file_atomically(run_file(),
-                                    wire::dump(with_schema(std::move(facts), kRunSchema), 1) + "\n");
+  return sys::write_file_atomically(
+      run_file(), wire::dump(with_schema(std::move(facts), kRunSchema), 1) + "\n");
 }
 
 Result<void> RunFolder::check_task(const std::string& hash) const {
@@ -82,7 +82,8 @@ Result<void> RunFolder::check_task(const std::string& hash) const {
   KAGENT_TRY(const wire::Json facts, wire::parse_text(text, run_file().string()));
   const auto task = facts.find("task");
   if (task == facts.end() || !task->is_object() || task->value("hash", wire::Json()) != hash) {
-    return Error{ErrorKind::usage, path_.string() + ": is a run of another task, or of another text of it"};
+    return Error{ErrorKind::usage,
+                 path_.string() + ": is a run of another task, or of another text of it"};
   }
   return {};
 }

@@ -3,15 +3,15 @@
 // docs/run-folder.md describes it.
 #pragma once
 
-#include <chrono>
-#include <filesystem>
-#include <string>
-
 #include <kagent/candidate.h>
 #include <kagent/evaluation.h>
 #include <kagent/result.h>
 
 #include "wire/json.h"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
 
 namespace kagent::store {
 
@@ -41,7 +41,8 @@ class RunFolder {
   /// An Error of kind usage where this run was of another task (by run.json).
   Result<void> check_task(const std::string& hash) const;
 
-  /// candidates/<hash>/evaluation.json beside the frozen source; the evaluator keeps plan and log there.
+  /// candidates/<hash>/evaluation.json beside the frozen source; the evaluator keeps plan and log
+  /// there.
   Result<void> keep_evaluation(const Evaluation& evaluation) const;
 
   /// best/ becomes a copy of this candidate and its evaluation, in one step.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/append_file.h"
 
-#include <cerrno>
-#include <cstring>
+#include "sys/files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sys/files.h"
+#include <cerrno>
+#include <cstring>
 
 namespace kagent::sys {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kagent/result.h>
+
+#include "sys/fd.h"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <kagent/result.h>
-
-#include "sys/fd.h"
 
 namespace kagent::sys {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/confined_folder.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace kagent::sys {
 namespace {
@@ -24,14 +24,20 @@ std::string describe(int error) { return std::strerror(error); }
 /// What an errno of opening a named thing means: the namer's mistake, or the machine's.
 Error open_failure(const std::string& path, int error) {
   switch (error) {
-    case ENOENT: return {ErrorKind::usage, path + ": no such file or folder"};
-    case ELOOP: return {ErrorKind::usage, path + ": is a symbolic link, which is not followed"};
+    case ENOENT:
+      return {ErrorKind::usage, path + ": no such file or folder"};
+    case ELOOP:
+      return {ErrorKind::usage, path + ": is a symbolic link, which is not followed"};
     case ENOTDIR:
       return {ErrorKind::usage, path + ": is not a folder (symbolic links are not followed)"};
-    case EISDIR: return {ErrorKind::usage, path + ": is a folder"};
-    case EACCES: return {ErrorKind::usage, path + ": permission denied"};
-    case ENXIO: return {ErrorKind::usage, path + ": is not a regular file"};
-    default: return {ErrorKind::environment, path + ": " + describe(error)};
+    case EISDIR:
+      return {ErrorKind::usage, path + ": is a folder"};
+    case EACCES:
+      return {ErrorKind::usage, path + ": permission denied"};
+    case ENXIO:
+      return {ErrorKind::usage, path + ": is not a regular file"};
+    default:
+      return {ErrorKind::environment, path + ": " + describe(error)};
   }
 }
 
@@ -73,7 +79,8 @@ Result<std::vector<std::string>> ConfinedFolder::split(const std::string& relati
   if (relative.find('\0') != std::string::npos) return refuse("the path contains a NUL byte");
   if (relative.size() > kMaxPathBytes) return refuse("the path is longer than 1024 bytes");
   if (!relative.empty() && relative.front() == '/') {
-    return refuse(relative + ": absolute paths are not allowed; name files relative to the workspace");
+    return refuse(relative +
+                  ": absolute paths are not allowed; name files relative to the workspace");
   }
   std::vector<std::string> parts;
   std::size_t start = 0;
@@ -82,7 +89,8 @@ Result<std::vector<std::string>> ConfinedFolder::split(const std::string& relati
     const std::string part = relative.substr(start, end - start);
     start = end + 1;
     if (part.empty() || part == ".") continue;
-    if (part == "..") return refuse(relative + ": \"..\" is not allowed; stay inside the workspace");
+    if (part == "..")
+      return refuse(relative + ": \"..\" is not allowed; stay inside the workspace");
     if (part.size() > kMaxNameBytes) return refuse("a name in the path is longer than 200 bytes");
     parts.push_back(part);
   }
@@ -133,9 +141,11 @@ Result<std::string> ConfinedFolder::read(const std::string& relative, std::size_
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return open_failure(relative, errno);
   if (S_ISDIR(status.st_mode)) return open_failure(relative, EISDIR);
-  if (!S_ISREG(status.st_mode)) return Error{ErrorKind::usage, relative + ": is not a regular file"};
+  if (!S_ISREG(status.st_mode))
+    return Error{ErrorKind::usage, relative + ": is not a regular file"};
   if (status.st_nlink != 1) {
-    return Error{ErrorKind::usage, relative + ": is a hard link, which is not read; write a new file"};
+    return Error{ErrorKind::usage,
+                 relative + ": is a hard link, which is not read; write a new file"};
   }
   std::string text;
   std::string buffer(64u << 10, '\0');
@@ -146,7 +156,8 @@ Result<std::string> ConfinedFolder::read(const std::string& relative, std::size_
     if (got == 0) return text;
     text.append(buffer, 0, static_cast<std::size_t>(got));
   }
-  return Error{ErrorKind::usage, relative + ": is larger than " + std::to_string(max_bytes) + " bytes"};
+  return Error{ErrorKind::usage,
+               relative + ": is larger than " + std::to_string(max_bytes) + " bytes"};
 }
 
 Result<void> ConfinedFolder::write(const std::string& relative, std::string_view text) const {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files below one folder that a hostile process may change at the same time. Every path is walked
-// descriptor by descriptor without following links, so that nothing outside is ever read or written.
+// descriptor by descriptor without following links, so that nothing outside is ever read or
+// written.
 #pragma once
+
+#include <kagent/result.h>
+
+#include "sys/fd.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <kagent/result.h>
-
-#include "sys/fd.h"
 
 namespace kagent::sys {
 
@@ -20,7 +21,7 @@ enum class EntryKind { file, folder, other };
 struct FolderEntry {
   std::string name;
   EntryKind kind = EntryKind::other;
-  std::int64_t bytes = 0;   // files only
+  std::int64_t bytes = 0;  // files only
   bool operator==(const FolderEntry&) const = default;
 };
 
@@ -30,11 +31,12 @@ class ConfinedFolder {
  public:
   static Result<ConfinedFolder> open(const std::filesystem::path& folder);
 
-  /// Text of a regular file with a single name (a hard link may point outside). At most `max_bytes`.
+  /// Text of a regular file with a single name (a hard link may point outside). At most
+  /// `max_bytes`.
   Result<std::string> read(const std::string& relative, std::size_t max_bytes) const;
 
-  /// Replaces the file as one piece; missing folders on the way are made. What is made belongs to the
-  /// owner of the confined folder, where we have the right to give it away.
+  /// Replaces the file as one piece; missing folders on the way are made. What is made belongs to
+  /// the owner of the confined folder, where we have the right to give it away.
   Result<void> write(const std::string& relative, std::string_view text) const;
 
   Result<void> make_folder(const std::string& relative) const;
@@ -44,7 +46,8 @@ class ConfinedFolder {
 
   bool contains(const std::string& relative) const;
 
-  /// Parts of a relative path without "."; refuses "", absolute paths, "..", NUL and over-long ones.
+  /// Parts of a relative path without "."; refuses "", absolute paths, "..", NUL and over-long
+  /// ones.
   static Result<std::vector<std::string>> split(const std::string& relative);
 
  private:

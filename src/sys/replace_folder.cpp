@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/replace_folder.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <string>
+#include "sys/fd.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sys/fd.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
 
 namespace kagent::sys {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/arguments.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
-
-#include "base/text.h"
 
 namespace kagent::toolbox {
 namespace {
@@ -14,9 +14,12 @@ using wire::Json;
 
 const char* type_word(ParameterType type) {
   switch (type) {
-    case ParameterType::text: return "string";
-    case ParameterType::integer: return "integer";
-    case ParameterType::flag: return "boolean";
+    case ParameterType::text:
+      return "string";
+    case ParameterType::integer:
+      return "integer";
+    case ParameterType::flag:
+      return "boolean";
   }
   return "";
 }

@@ -3,15 +3,15 @@
 // checked against, so that the two cannot differ.
 #pragma once
 
+#include <kagent/tool.h>
+
+#include "wire/json.h"
+
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include <kagent/tool.h>
-
-#include "wire/json.h"
 
 namespace kagent::toolbox {
 
@@ -23,7 +23,7 @@ struct Parameter {
   ParameterType type = ParameterType::text;
   Presence presence = Presence::required;
   std::string description;
-  std::int64_t minimum = 0;   // integers only
+  std::int64_t minimum = 0;  // integers only
   std::int64_t maximum = std::numeric_limits<std::int32_t>::max();
 };
 

@@ -11,22 +11,25 @@ namespace kagent::toolbox {
 namespace {
 
 Parameters parameters(const BashLimits& limits) {
-  return {{"command", ParameterType::text, Presence::required,
-           "The command line, run by bash in the workspace", 0, 0},
-          {"timeout", ParameterType::integer, Presence::optional,
-           fmt::format("Seconds after which it is killed; {} where left out",
-                       limits.timeout.count()),
-           1, limits.longest_timeout.count()}};
+  return {
+      {"command", ParameterType::text, Presence::required,
+       "The command line, run by bash in the workspace", 0, 0},
+      {"timeout", ParameterType::integer, Presence::optional,
+       fmt::format("Seconds after which it is killed; {} where left out", limits.timeout.count()),
+       1, limits.longest_timeout.count()}};
 }
 
 std::string end_line(const ShellOutcome& outcome, std::int64_t seconds) {
   switch (outcome.end) {
-    case ShellEnd::exited: return fmt::format("[exit code {}]", outcome.code);
-    case ShellEnd::killed: return fmt::format("[killed by signal {}]", outcome.code);
+    case ShellEnd::exited:
+      return fmt::format("[exit code {}]", outcome.code);
+    case ShellEnd::killed:
+      return fmt::format("[killed by signal {}]", outcome.code);
     case ShellEnd::timed_out:
       return fmt::format("[killed: still running after {} s; give a longer timeout or do less]",
                          seconds);
-    case ShellEnd::interrupted: return "[killed: the run was interrupted]";
+    case ShellEnd::interrupted:
+      return "[killed: the run was interrupted]";
   }
   return "";
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-
 #include <kagent/tool.h>
 
 #include "sys/confined_folder.h"
 #include "toolbox/shell_runner.h"
 
+#include <chrono>
+
 namespace kagent::toolbox {
 
 struct BashLimits {
-  std::chrono::seconds timeout{120};          // where the model names none
+  std::chrono::seconds timeout{120};  // where the model names none
   std::chrono::seconds longest_timeout{600};
   std::size_t shown_bytes = 16u << 10;
 };

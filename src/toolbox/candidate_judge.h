@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kagent/evaluation.h>
+#include <kagent/result.h>
+
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include <kagent/evaluation.h>
-#include <kagent/result.h>
-
 namespace kagent::toolbox {
 
 /// The best verified candidate so far, as figures for people.
 struct BestFigures {
-  int number = 0;                     // which candidate, from 1
-  double speedup_over_eager = 0;      // 0 where it was not measured
+  int number = 0;                 // which candidate, from 1
+  double speedup_over_eager = 0;  // 0 where it was not measured
   double speedup_over_compiled = 0;
   bool success = false;
 };
 
 struct JudgedCandidate {
-  int number = 0;                     // from 1, in the order in which they were first judged
-  bool judged_before = false;         // the same text: the earlier evaluation is given again
+  int number = 0;              // from 1, in the order in which they were first judged
+  bool judged_before = false;  // the same text: the earlier evaluation is given again
   bool is_best = false;
-  std::string outcome;                // stable word: "success", "slower", "mismatch", …
-  std::vector<std::string> files;     // what it consists of
+  std::string outcome;             // stable word: "success", "slower", "mismatch", …
+  std::vector<std::string> files;  // what it consists of
   Evaluation evaluation;
-  std::optional<BestFigures> best;    // of all so far, this one included
+  std::optional<BestFigures> best;  // of all so far, this one included
 };
 
 /// Freezes what stands in the workspace now and judges it.

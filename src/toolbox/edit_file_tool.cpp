@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/edit_file_tool.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "toolbox/arguments.h"
 #include "toolbox/edit_match.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace kagent::toolbox {
 namespace {
@@ -21,15 +21,16 @@ const Parameters& parameters() {
       {"old", ParameterType::text, Presence::required,
        "Text as it stands in the file, without line numbers; must stand there exactly once", 0, 0},
       {"new", ParameterType::text, Presence::required, "What to put there instead", 0, 0},
-      {"all", ParameterType::flag, Presence::optional, "Replace every place where it stands", 0, 0}};
+      {"all", ParameterType::flag, Presence::optional, "Replace every place where it stands", 0,
+       0}};
   return kParameters;
 }
 
 std::string snippet(const std::string& text, std::size_t first_line, std::size_t count) {
   const std::vector<std::string> lines = base::split_lines(text);
   std::string shown;
-  const std::size_t last = std::min({first_line + count, first_line + kMaxSnippetLines,
-                                     lines.size() + 1});
+  const std::size_t last =
+      std::min({first_line + count, first_line + kMaxSnippetLines, lines.size() + 1});
   for (std::size_t number = first_line; number < last; ++number) {
     shown += fmt::format("{:>6}\t{}\n", number,
                          base::cap(base::replace_invalid_utf8(lines[number - 1]), kMaxLineBytes));
@@ -43,10 +44,11 @@ ToolOutcome ambiguous(const std::string& path, const EditAmbiguous& match) {
     if (lines.size() == 10) break;
     lines.push_back(std::to_string(line));
   }
-  return failed(fmt::format("\"old\" stands {} times in {} (lines {}{}); give more lines around it, or "
-                            "set \"all\"; nothing was changed",
-                            match.lines.size(), path, base::join(lines, ", "),
-                            match.lines.size() > lines.size() ? ", …" : ""));
+  return failed(
+      fmt::format("\"old\" stands {} times in {} (lines {}{}); give more lines around it, or "
+                  "set \"all\"; nothing was changed",
+                  match.lines.size(), path, base::join(lines, ", "),
+                  match.lines.size() > lines.size() ? ", …" : ""));
 }
 
 ToolOutcome missing(const std::string& path, const std::string& text, const EditMissing& match) {
@@ -65,7 +67,8 @@ std::string report(const std::string& path, const std::string& text, const EditF
   const auto lines_added =
       static_cast<std::size_t>(std::count(first.text.begin(), first.text.end(), '\n')) + 1;
   std::string message = "edited " + path;
-  if (found.places.size() > 1) message += fmt::format(" in {} places, the first", found.places.size());
+  if (found.places.size() > 1)
+    message += fmt::format(" in {} places, the first", found.places.size());
   message += fmt::format(" at line {}", line);
   if (found.rule == MatchRule::ignoring_white_space) {
     message += " (matched ignoring white space; indented as the file is)";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include <kagent/tool.h>
 
 #include "toolbox/workspace_files.h"
+
+#include <string>
 
 namespace kagent::toolbox {
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/edit_match.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
-
-#include "base/text.h"
 
 namespace kagent::toolbox {
 namespace {
 
 struct Line {
-  std::size_t begin = 0;   // bytes in the file
-  std::size_t end = 0;     // without the line's end
-  std::string squeezed;    // without any white space
+  std::size_t begin = 0;  // bytes in the file
+  std::size_t end = 0;    // without the line's end
+  std::string squeezed;   // without any white space
 };
 
 std::string squeeze(std::string_view text) {
@@ -59,12 +59,14 @@ std::pair<std::size_t, std::size_t> without_blank_ends(const std::vector<Line>& 
   return {begin, end};
 }
 
-std::vector<std::size_t> line_matches(const std::vector<Line>& file, const std::vector<Line>& wanted) {
+std::vector<std::size_t> line_matches(const std::vector<Line>& file,
+                                      const std::vector<Line>& wanted) {
   std::vector<std::size_t> starts;
   if (wanted.empty() || wanted.size() > file.size()) return starts;
   for (std::size_t start = 0; start + wanted.size() <= file.size(); ++start) {
-    const bool same = std::equal(wanted.begin(), wanted.end(), file.begin() + static_cast<long>(start),
-                                 [](const Line& a, const Line& b) { return a.squeezed == b.squeezed; });
+    const bool same =
+        std::equal(wanted.begin(), wanted.end(), file.begin() + static_cast<long>(start),
+                   [](const Line& a, const Line& b) { return a.squeezed == b.squeezed; });
     if (same) starts.push_back(start);
   }
   return starts;

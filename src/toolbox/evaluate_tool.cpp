@@ -8,11 +8,12 @@
 namespace kagent::toolbox {
 
 ToolSpec EvaluateTool::spec() const {
-  return {"evaluate",
-          "Freezes model_new.py and kernels/, builds it, checks it against the operator under fresh "
-          "secret inputs, times it against eager PyTorch and torch.compile, and says what to mend "
-          "first.",
-          schema_of({})};
+  return {
+      "evaluate",
+      "Freezes model_new.py and kernels/, builds it, checks it against the operator under fresh "
+      "secret inputs, times it against eager PyTorch and torch.compile, and says what to mend "
+      "first.",
+      schema_of({})};
 }
 
 ToolOutcome EvaluateTool::run(const std::string& arguments) {
@@ -20,8 +21,9 @@ ToolOutcome EvaluateTool::run(const std::string& arguments) {
   if (auto* refusal = std::get_if<ToolOutcome>(&checked)) return *refusal;
   const auto judged = judge_.judge();
   if (!judged) {
-    return failed("outcome: not_judged\nno judgement was possible, which is not the candidate's doing: " +
-                  base::one_line(judged.error().message, 600));
+    return failed(
+        "outcome: not_judged\nno judgement was possible, which is not the candidate's doing: " +
+        base::one_line(judged.error().message, 600));
   }
   if (const auto* fault = std::get_if<Fault>(&*judged)) return failed(feedback(*fault));
   const auto& candidate = std::get<JudgedCandidate>(*judged);

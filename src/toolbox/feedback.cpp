@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/feedback.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "toolbox/output_text.h"
 #include "wire/json.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace kagent::toolbox {
 namespace {
@@ -69,8 +69,9 @@ std::string time_lines(const Measurement& times) {
   if (times.eager) text += arm_line("eager", *times.eager, times.over_eager);
   if (times.compiled) text += arm_line("torch.compile", *times.compiled, times.over_compiled);
   if (times.candidate.launches > 0) {
-    text += fmt::format("own kernels: {:.0f} % of the candidate's device time, {} launches a call\n",
-                        100 * times.own_kernel_share, times.candidate.launches);
+    text +=
+        fmt::format("own kernels: {:.0f} % of the candidate's device time, {} launches a call\n",
+                    100 * times.own_kernel_share, times.candidate.launches);
   }
   for (std::size_t i = 0; i < std::min(times.notes.size(), kMaxNotes); ++i) {
     text += "note: " + base::one_line(times.notes[i]) + "\n";
@@ -91,7 +92,8 @@ std::string target_line(const Evaluation& evaluation, double min_gain) {
     return fmt::format("target reached: saves at least {:.0f} %\n", 100 * min_gain);
   }
   if (evaluation.score->noisy) {
-    return "the medians reach the target, but the spread is too wide to be sure; evaluate it again or "
+    return "the medians reach the target, but the spread is too wide to be sure; evaluate it again "
+           "or "
            "save more\n";
   }
   const Measurement& times = *evaluation.measurement;
@@ -123,7 +125,8 @@ std::string best_line(const JudgedCandidate& judged) {
 
 std::string figures(const BestFigures& best) {
   std::vector<std::string> parts;
-  if (best.speedup_over_eager > 0) parts.push_back(fmt::format("{:.2f}x eager", best.speedup_over_eager));
+  if (best.speedup_over_eager > 0)
+    parts.push_back(fmt::format("{:.2f}x eager", best.speedup_over_eager));
   if (best.speedup_over_compiled > 0) {
     parts.push_back(fmt::format("{:.2f}x torch.compile", best.speedup_over_compiled));
   }

@@ -2,15 +2,16 @@
 // What the model is told about a candidate: short, and first what is to be mended first. Pure.
 #pragma once
 
-#include <string>
-
 #include <kagent/evaluation.h>
 
 #include "toolbox/candidate_judge.h"
 
+#include <string>
+
 namespace kagent::toolbox {
 
-/// Begins with "outcome: <word>", which a replay compares with what was recorded. min_gain: share of the baseline's time that must be saved.
+/// Begins with "outcome: <word>", which a replay compares with what was recorded. min_gain: share
+/// of the baseline's time that must be saved.
 std::string feedback(const JudgedCandidate& judged, double min_gain);
 
 /// For a workspace that cannot be frozen.

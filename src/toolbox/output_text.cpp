@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/output_text.h"
 
-#include <algorithm>
-
 #include "base/text.h"
+
+#include <algorithm>
 
 namespace kagent::toolbox {
 namespace {

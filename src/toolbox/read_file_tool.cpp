@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/read_file_tool.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "toolbox/arguments.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace kagent::toolbox {
 namespace {
@@ -18,10 +18,11 @@ constexpr std::size_t kMaxEntries = 1000;
 
 const Parameters& parameters() {
   static const Parameters kParameters{
-      {"path", ParameterType::text, Presence::required,
-       "File or folder, relative to the workspace", 0, 0},
+      {"path", ParameterType::text, Presence::required, "File or folder, relative to the workspace",
+       0, 0},
       {"offset", ParameterType::integer, Presence::optional, "First line to show, from 1", 1},
-      {"limit", ParameterType::integer, Presence::optional, "How many lines to show", 1, kMaxLines}};
+      {"limit", ParameterType::integer, Presence::optional, "How many lines to show", 1,
+       kMaxLines}};
   return kParameters;
 }
 
@@ -75,9 +76,15 @@ ToolOutcome ReadFileTool::list_folder(const std::string& path) const {
   for (const auto& entry : *entries) {
     const std::string name = base::one_line(entry.name);
     switch (entry.kind) {
-      case sys::EntryKind::file: text += fmt::format("{}  {} bytes\n", name, entry.bytes); break;
-      case sys::EntryKind::folder: text += name + "/\n"; break;
-      case sys::EntryKind::other: text += name + "  (not a regular file)\n"; break;
+      case sys::EntryKind::file:
+        text += fmt::format("{}  {} bytes\n", name, entry.bytes);
+        break;
+      case sys::EntryKind::folder:
+        text += name + "/\n";
+        break;
+      case sys::EntryKind::other:
+        text += name + "  (not a regular file)\n";
+        break;
     }
   }
   return {text.empty() ? "the folder is empty\n" : text};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/sandboxed_shell.h"
 
-#include <utility>
-
 #include "sys/capture.h"
 #include "sys/stop.h"
+
+#include <utility>
 
 namespace kagent::toolbox {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sys/sandbox.h"
+#include "toolbox/shell_runner.h"
+
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include "sys/sandbox.h"
-#include "toolbox/shell_runner.h"
 
 namespace kagent::toolbox {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kagent/result.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include <kagent/result.h>
 
 namespace kagent::toolbox {
 
@@ -14,8 +14,8 @@ enum class ShellEnd { exited, killed, timed_out, interrupted };
 
 struct ShellOutcome {
   ShellEnd end = ShellEnd::exited;
-  int code = 0;             // exit code, or signal where killed
-  std::string output;       // stdout and stderr as they came; head and tail of it where it was long
+  int code = 0;        // exit code, or signal where killed
+  std::string output;  // stdout and stderr as they came; head and tail of it where it was long
   std::size_t total_bytes = 0;
 };
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include <kagent/result.h>
 
 #include "sys/confined_folder.h"
 
+#include <map>
+#include <string>
+#include <vector>
+
 namespace kagent::toolbox {
 
-/// What the file tools share: the workspace, which of its files are given and not to be changed, and
-/// what the model last saw of each file, so that an edit of something else is refused.
+/// What the file tools share: the workspace, which of its files are given and not to be changed,
+/// and what the model last saw of each file, so that an edit of something else is refused.
 class WorkspaceFiles {
  public:
   /// read_only: relative paths; an entry also covers what lies below it.
@@ -35,7 +35,7 @@ class WorkspaceFiles {
  private:
   const sys::ConfinedFolder& folder_;
   std::vector<std::string> read_only_;
-  std::map<std::string, std::string> seen_;   // path -> sha256 of the text
+  std::map<std::string, std::string> seen_;  // path -> sha256 of the text
 };
 
 }  // namespace kagent::toolbox

@@ -13,8 +13,8 @@ Result<void> create(const std::filesystem::path& folder, const GivenFiles& given
   }
   KAGENT_TRY_VOID(sys::make_directories(folder / "kernels"));
   KAGENT_TRY_VOID(sys::give_to_sandbox_user(folder));
-  // After the folder was given away: these stay ours, so that only the sandbox's owner of the folder
-  // could replace them, and the shell mounts them read-only on top.
+  // After the folder was given away: these stay ours, so that only the sandbox's owner of the
+  // folder could replace them, and the shell mounts them read-only on top.
   for (const auto& [path, text] : given) {
     KAGENT_TRY(const auto parts, sys::ConfinedFolder::split(path));
     KAGENT_CHECK(!parts.empty());

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kagent/result.h>
+
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-#include <kagent/result.h>
-
 namespace kagent::workspace {
 
-/// What the agent finds and may not change: "task.py", "SKILL.md", "skills/…". Relative path to text.
+/// What the agent finds and may not change: "task.py", "SKILL.md", "skills/…". Relative path to
+/// text.
 using GivenFiles = std::map<std::string, std::string>;
 
 /// Makes the folder with read-only copies of `given` and an empty kernels/. It belongs to the user

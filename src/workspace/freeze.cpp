@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workspace/freeze.h"
 
-#include <optional>
-#include <utility>
-
 #include "base/hash.h"
 #include "base/text.h"
 #include "sys/files.h"
 #include "sys/replace_folder.h"
+
+#include <optional>
+#include <utility>
 
 namespace kagent::workspace {
 namespace {
@@ -48,9 +48,10 @@ class Collector {
     }
     total_bytes_ += text->size();
     if (total_bytes_ > limits_.total_bytes) {
-      fault_ = refused(path, "the candidate is larger than " +
-                                 std::to_string(limits_.total_bytes) + " bytes in all",
-                       "keep only what forward() needs under kernels/");
+      fault_ = refused(
+          path,
+          "the candidate is larger than " + std::to_string(limits_.total_bytes) + " bytes in all",
+          "keep only what forward() needs under kernels/");
       return {};
     }
     files_.emplace(path, *std::move(text));

@@ -3,17 +3,17 @@
 // that follow no link; what was read is what is hashed, stored and judged, whatever changes later.
 #pragma once
 
-#include <cstddef>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <variant>
-
 #include <kagent/candidate.h>
 #include <kagent/evaluation.h>
 #include <kagent/result.h>
 
 #include "sys/confined_folder.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
 
 namespace kagent::workspace {
 
@@ -26,9 +26,9 @@ struct FreezeLimits {
 /// A Fault says what stands in the folder and cannot be judged.
 using Frozen = std::variant<Candidate, Fault>;
 
-/// Reads model_new.py and everything below kernels/ (but names that begin with a dot) and writes it,
-/// read-only and as one piece, to <candidates>/<hash>/source. Files must be regular, UTF-8 text, and
-/// have one name. Freezing the same text twice gives the same folder.
+/// Reads model_new.py and everything below kernels/ (but names that begin with a dot) and writes
+/// it, read-only and as one piece, to <candidates>/<hash>/source. Files must be regular, UTF-8
+/// text, and have one name. Freezing the same text twice gives the same folder.
 Result<Frozen> freeze(const sys::ConfinedFolder& folder, const std::filesystem::path& candidates,
                       const FreezeLimits& limits = {});
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges by what stands in model_new.py, so that a test says what comes of a candidate by writing it:
+// Judges by what stands in model_new.py, so that a test says what comes of a candidate by writing
+// it:
 //   "speedup 2.0"   correct, this much faster than eager; success from 1.06 on
 //   "noisy 1.1"     correct, fast by the median only
 //   "wrong"         mismatch      "broken"  build_failed
 //   "dead"          Error internal           "no gpu"  Error environment
 #pragma once
 
+#include <kagent/evaluator.h>
+
 #include <functional>
 #include <sstream>
 #include <string>
-
-#include <kagent/evaluator.h>
 
 namespace kagent::fakes {
 

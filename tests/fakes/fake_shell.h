@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "toolbox/shell_runner.h"
+
 #include <functional>
 #include <optional>
 #include <string>
-
-#include "toolbox/shell_runner.h"
 
 namespace kagent::fakes {
 
 class FakeShell : public toolbox::ShellRunner {
  public:
-  Result<toolbox::ShellOutcome> run(const std::string& command, std::chrono::seconds timeout) override {
+  Result<toolbox::ShellOutcome> run(const std::string& command,
+                                    std::chrono::seconds timeout) override {
     last_command = command;
     last_timeout = timeout;
     if (during) during();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kagent/chat.h>
+
 #include <deque>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <kagent/chat.h>
 
 namespace kagent::fakes {
 
@@ -47,7 +47,7 @@ class ScriptedChat : public ChatClient {
 
   std::vector<ChatRequest> requests;
   std::optional<Error> error;
-  bool forever = false;   // the first reply again and again
+  bool forever = false;  // the first reply again and again
 
  private:
   std::deque<Reply> replies_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sys/files.h"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-
-#include "sys/files.h"
 
 namespace kagent::fakes {
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // kagent optimize TASK: a model edits kernels until the judge says that they are fast enough.
-#include <algorithm>
-#include <chrono>
-#include <memory>
-
 #include "agent/optimize.h"
 #include "base/text.h"
 #include "commands.h"
@@ -18,6 +14,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
 namespace kagent::cli {
 namespace {
 
@@ -28,8 +28,8 @@ struct OptimizeOptions {
   std::string out = ".kagent/runs";
   std::string resume;
   int max_turns = 200;
-  std::int64_t max_tokens = 0;   // 0: no limit
-  int max_minutes = 0;           // 0: no limit
+  std::int64_t max_tokens = 0;  // 0: no limit
+  int max_minutes = 0;          // 0: no limit
   bool keep_going = false;
 };
 
@@ -83,9 +83,10 @@ Result<store::RunFolder> open_folder(const OptimizeOptions& options, const Task&
 wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeRequest& request,
                      const evaluator::Session* session) {
   wire::Json facts{{"kagent", KAGENT_VERSION},
-                   {"task", {{"name", request.task.name},
-                             {"path", request.task.path.string()},
-                             {"hash", request.task.hash}}},
+                   {"task",
+                    {{"name", request.task.name},
+                     {"path", request.task.path.string()},
+                     {"hash", request.task.hash}}},
                    {"model", options.model},
                    {"settings", wire::to_json(request.judge)},
                    {"max_turns", options.max_turns},
@@ -119,7 +120,8 @@ Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, cons
   KAGENT_TRY(request.skill,
              sys::read_file(skills / wire::word(settings.backend) / "SKILL.md", 1u << 20));
   for (const char* page : {"candidates.md", "operators.md"}) {
-    KAGENT_TRY(request.notes[std::string("skills/") + page], sys::read_file(skills / page, 1u << 20));
+    KAGENT_TRY(request.notes[std::string("skills/") + page],
+               sys::read_file(skills / page, 1u << 20));
   }
   return request;
 }
@@ -166,11 +168,11 @@ Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRe
   KAGENT_TRY(auto session, evaluator::Session::open(request.task, std::move(session_options)));
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, session.get())));
   request.device = session->facts().device;
-  KAGENT_TRY(auto end, agent::optimize(request,
-                                       {model, *session, shell,
-                                        [] { return sys::stop_requested() != 0; },
-                                        steps_to_stderr(options.judge.quiet)},
-                                       folder));
+  KAGENT_TRY(auto end,
+             agent::optimize(request,
+                             {model, *session, shell, [] { return sys::stop_requested() != 0; },
+                              steps_to_stderr(options.judge.quiet)},
+                             folder));
   model.compare(end.last_results);
   return end;
 }
@@ -204,9 +206,11 @@ Result<int> optimize(const OptimizeOptions& options) {
 
 void add_optimize(CLI::App& app, int& exit_code_out) {
   auto options = std::make_shared<OptimizeOptions>();
-  auto* command = app.add_subcommand("optimize", "let a model write faster kernels for an operator");
+  auto* command =
+      app.add_subcommand("optimize", "let a model write faster kernels for an operator");
   command->add_option("task", options->task, "the operator: a KernelBench-format file")->required();
-  command->add_option("--model", options->model, "replay/FILE: a recorded conversation")->required();
+  command->add_option("--model", options->model, "replay/FILE: a recorded conversation")
+      ->required();
   command->add_option("--out", options->out, "where run folders are made (default .kagent/runs)");
   command->add_option("--resume", options->resume, "go on with this run folder");
   command->add_option("--max-turns", options->max_turns, "replies of the model (default 200)")

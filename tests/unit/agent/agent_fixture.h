@@ -2,12 +2,6 @@
 // A whole run with a scripted model, a fake judge and a fake shell; files are real.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "agent/optimize.h"
 #include "fakes/fake_evaluator.h"
 #include "fakes/fake_shell.h"
@@ -15,6 +9,12 @@
 #include "fakes/test_folder.h"
 #include "store/read_trajectory.h"
 #include "wire/json.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace kagent::agent {
 

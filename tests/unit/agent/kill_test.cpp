@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGKILL at any time leaves a readable trajectory, and in best/ a whole candidate that is no worse
 // than what the trajectory had seen when the last turn was recorded.
-#include <random>
+#include "agent_fixture.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent_fixture.h"
+#include <random>
 
 namespace kagent::agent {
 namespace {
@@ -27,7 +27,8 @@ std::vector<Reply> ever_better() {
 
 [[noreturn]] void run_in_child(Rig& rig) {
   fakes::ScriptedChat chat(ever_better());
-  (void)optimize(rig.request, {chat, rig.evaluator, rig.shell, [] { return false; }, {}}, rig.folder);
+  (void)optimize(rig.request, {chat, rig.evaluator, rig.shell, [] { return false; }, {}},
+                 rig.folder);
   ::_exit(0);
 }
 
@@ -44,14 +45,16 @@ void check_what_is_left(const Rig& rig) {
   }
   EXPECT_GE(trajectory->candidates.size(), trajectory->turns.size());
   for (const CandidateRecord& record : trajectory->candidates) {
-    const auto source = rig.folder.candidates() / record.evaluation.candidate / "source/model_new.py";
+    const auto source =
+        rig.folder.candidates() / record.evaluation.candidate / "source/model_new.py";
     EXPECT_TRUE(std::filesystem::exists(source));
   }
   const std::string best = rig.best_model();
   if (trajectory->turns.empty()) return;
   ASSERT_EQ(best.rfind("speedup 0.", 0), 0u) << best;
   EXPECT_GE(std::stoi(best.substr(10)), 100 + static_cast<int>(trajectory->turns.size()));
-  EXPECT_TRUE(wire::parse_text(*sys::read_file(rig.folder.best() / "evaluation.json", 1u << 20), "best"));
+  EXPECT_TRUE(
+      wire::parse_text(*sys::read_file(rig.folder.best() / "evaluation.json", 1u << 20), "best"));
 }
 
 TEST(Kill, AtAnyTimeLeavesAReadableRunAndTheBest) {

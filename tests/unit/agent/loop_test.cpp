@@ -16,9 +16,9 @@ bool says(const std::string& text, const std::string& words) {
 
 TEST(Loop, EditsUntilTheTargetIsReached) {
   Rig rig;
-  const OptimizeEnd end = rig.run({try_candidate("broken"), try_candidate("wrong"),
-                                   try_candidate("speedup 0.9"), try_candidate("speedup 1.5"),
-                                   try_candidate("speedup 9")});
+  const OptimizeEnd end =
+      rig.run({try_candidate("broken"), try_candidate("wrong"), try_candidate("speedup 0.9"),
+               try_candidate("speedup 1.5"), try_candidate("speedup 9")});
   EXPECT_EQ(end.result.outcome, "success");
   EXPECT_EQ(end.result.stop, StopReason::target_reached);
   EXPECT_EQ(end.result.turns, 4);
@@ -62,7 +62,8 @@ TEST(Loop, KeepsGoingWhereAsked) {
 
 TEST(Loop, RunsNoCallAfterTheTargetIsReached) {
   Rig rig;
-  rig.run({reply({write_model("speedup 2"), call("evaluate"), write_model("wrong"), call("evaluate")})});
+  rig.run({reply(
+      {write_model("speedup 2"), call("evaluate"), write_model("wrong"), call("evaluate")})});
   const store::Trajectory trajectory = rig.trajectory();
   ASSERT_EQ(trajectory.turns[0].results.size(), 4u) << "every call has a result";
   EXPECT_TRUE(says(trajectory.turns[0].results[2].text, "not run: the target is reached"));
@@ -72,7 +73,8 @@ TEST(Loop, RunsNoCallAfterTheTargetIsReached) {
 TEST(Loop, StopsWhenTurnsAreSpent) {
   Rig rig;
   rig.request.loop.max_turns = 2;
-  const OptimizeEnd end = rig.run({try_candidate("speedup 1"), try_candidate("wrong"), try_candidate("speedup 2")});
+  const OptimizeEnd end =
+      rig.run({try_candidate("speedup 1"), try_candidate("wrong"), try_candidate("speedup 2")});
   EXPECT_EQ(end.result.stop, StopReason::turns);
   EXPECT_EQ(end.result.outcome, "budget_spent");
   EXPECT_EQ(rig.best_model(), "speedup 1") << "correct, and kept";
@@ -81,7 +83,8 @@ TEST(Loop, StopsWhenTurnsAreSpent) {
 TEST(Loop, StopsWhenTokensAreSpent) {
   Rig rig;
   rig.request.loop.max_tokens = 200;
-  const OptimizeEnd end = rig.run({try_candidate("wrong"), try_candidate("speedup 1"), try_candidate("speedup 2")});
+  const OptimizeEnd end =
+      rig.run({try_candidate("wrong"), try_candidate("speedup 1"), try_candidate("speedup 2")});
   EXPECT_EQ(end.result.stop, StopReason::tokens);
   EXPECT_EQ(end.result.turns, 2);
   EXPECT_EQ(end.result.usage, (Usage{200, 100, 20}));
@@ -100,16 +103,18 @@ TEST(Loop, AnswersMalformedCallsAndGivesUpAfterThreeBadTurns) {
   EXPECT_EQ(end.result.stop, StopReason::bad_calls);
   const store::Trajectory trajectory = rig.trajectory();
   ASSERT_EQ(trajectory.turns.size(), 3u);
-  EXPECT_TRUE(says(trajectory.turns[1].results[0].text, "there is no tool \"compile\"; there are bash"));
+  EXPECT_TRUE(
+      says(trajectory.turns[1].results[0].text, "there is no tool \"compile\"; there are bash"));
   EXPECT_TRUE(says(trajectory.turns[2].results[0].text, "\"command\" is missing"));
   for (const Turn& turn : trajectory.turns) EXPECT_TRUE(turn.results[0].is_error);
 }
 
 TEST(Loop, ForgivesBadTurnsWithOneGoodCallBetween) {
   Rig rig;
-  const OptimizeEnd end = rig.run({reply({call("x")}), reply({call("x")}),
-                                   reply({call("x"), call("read_file", R"({"path": "."})")}),
-                                   reply({call("x")}), reply({call("x")}), try_candidate("speedup 2")});
+  const OptimizeEnd end =
+      rig.run({reply({call("x")}), reply({call("x")}),
+               reply({call("x"), call("read_file", R"({"path": "."})")}), reply({call("x")}),
+               reply({call("x")}), try_candidate("speedup 2")});
   EXPECT_EQ(end.result.outcome, "success");
 }
 
@@ -123,8 +128,8 @@ TEST(Loop, SaysThatAReplyWasCutOff) {
 
 TEST(Loop, NudgesTwiceWhereNoToolIsCalled) {
   Rig rig;
-  const OptimizeEnd end = rig.run({reply({}, "I think."), reply({}, "I think more."), reply({}, "Hm."),
-                                   try_candidate("speedup 2")});
+  const OptimizeEnd end = rig.run({reply({}, "I think."), reply({}, "I think more."),
+                                   reply({}, "Hm."), try_candidate("speedup 2")});
   EXPECT_EQ(end.result.stop, StopReason::finished);
   EXPECT_EQ(end.result.outcome, "not_met");
   const store::Trajectory trajectory = rig.trajectory();
@@ -147,7 +152,8 @@ TEST(Loop, NudgesAndThenStopsWhatIsStuck) {
 
 TEST(Loop, StopsWhereTheModelSaysSo) {
   Rig rig;
-  const OptimizeEnd end = rig.run({reply({call("finish"), call("evaluate")}), try_candidate("speedup 2")});
+  const OptimizeEnd end =
+      rig.run({reply({call("finish"), call("evaluate")}), try_candidate("speedup 2")});
   EXPECT_EQ(end.result.stop, StopReason::finished);
   EXPECT_EQ(rig.evaluator.evaluations, 0);
 }
@@ -164,8 +170,9 @@ TEST(Loop, StopsAtARefusalWithTheBestSoFar) {
 TEST(Loop, EndsAfterThePresentCallWhenInterrupted) {
   Rig rig;
   rig.shell.during = [&] { rig.stop = true; };
-  const OptimizeEnd end = rig.run({try_candidate("speedup 1"),
-                                   reply({call("bash", R"({"command": "ls"})"), call("evaluate")})});
+  const OptimizeEnd end =
+      rig.run({try_candidate("speedup 1"),
+               reply({call("bash", R"({"command": "ls"})"), call("evaluate")})});
   EXPECT_EQ(end.result.outcome, "interrupted");
   EXPECT_EQ(end.result.best->number, 1);
   const store::Trajectory trajectory = rig.trajectory();
@@ -192,14 +199,15 @@ TEST(Loop, EndsWhereTheModelCannotBeAsked) {
 
 TEST(Loop, TellsTheModelOfAJudgeThatDiedButNotForEver) {
   Rig rig;
-  const OptimizeEnd end = rig.run({try_candidate("dead 1"), try_candidate("dead 2"), try_candidate("dead 3"),
-                                   try_candidate("speedup 2")});
+  const OptimizeEnd end = rig.run({try_candidate("dead 1"), try_candidate("dead 2"),
+                                   try_candidate("dead 3"), try_candidate("speedup 2")});
   EXPECT_EQ(end.result.stop, StopReason::environment);
   EXPECT_EQ(end.result.turns, 3);
   EXPECT_EQ(end.result.outcome, "internal");
   EXPECT_TRUE(says(rig.trajectory().turns[0].results[1].text, "not the candidate's doing"));
   Rig other;
-  EXPECT_EQ(other.run({try_candidate("dead"), try_candidate("speedup 2")}).result.outcome, "success");
+  EXPECT_EQ(other.run({try_candidate("dead"), try_candidate("speedup 2")}).result.outcome,
+            "success");
 }
 
 TEST(Loop, EndsAtOnceWhereTheMachineCannotJudge) {
@@ -211,8 +219,8 @@ TEST(Loop, EndsAtOnceWhereTheMachineCannotJudge) {
 
 TEST(Loop, TellsPeopleEachStepInALine) {
   Rig rig;
-  rig.run({reply({call("read_file", R"({"path": "task.py"})"), call("bash", R"({"command": "a\nb"})"),
-                  call("evil\x1b[2J", "[")}),
+  rig.run({reply({call("read_file", R"({"path": "task.py"})"),
+                  call("bash", R"({"command": "a\nb"})"), call("evil\x1b[2J", "[")}),
            try_candidate("wrong")});
   ASSERT_EQ(rig.steps.size(), 5u);
   EXPECT_EQ(rig.steps[0], "turn 1/200: read_file task.py");

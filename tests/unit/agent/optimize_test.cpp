@@ -2,8 +2,8 @@
 #include "agent/optimize.h"
 
 #include "agent_fixture.h"
-#include "store/journal_file.h"
 #include "llm/replay_client.h"
+#include "store/journal_file.h"
 
 namespace kagent::agent {
 namespace {
@@ -14,7 +14,8 @@ using fakes::reply;
 TEST(Optimize, LeavesTheRunFolderThatIsDocumented) {
   Rig rig;
   rig.run({try_candidate("wrong"), try_candidate("speedup 2")});
-  for (const char* name : {"trajectory.jsonl", "result.json", "workspace/task.py", "workspace/SKILL.md", "workspace/skills/operators.md",
+  for (const char* name : {"trajectory.jsonl", "result.json", "workspace/task.py",
+                           "workspace/SKILL.md", "workspace/skills/operators.md",
                            "workspace/model_new.py", "best/model_new.py", "best/evaluation.json"}) {
     EXPECT_TRUE(std::filesystem::exists(rig.folder.path() / name)) << name;
   }
@@ -26,22 +27,24 @@ TEST(Optimize, LeavesTheRunFolderThatIsDocumented) {
   }
   EXPECT_EQ(candidates, 2);
   for (const auto& entry : std::filesystem::directory_iterator(rig.folder.path())) {
-    EXPECT_NE(entry.path().filename().string()[0], '.') << "nothing temporary stays: " << entry.path();
+    EXPECT_NE(entry.path().filename().string()[0], '.')
+        << "nothing temporary stays: " << entry.path();
   }
   EXPECT_EQ(rig.result_file()["warnings"][0], "CPU backend");
 }
 
 TEST(Optimize, PlaysATrajectoryBackToTheSameEnd) {
   Rig first;
-  const OptimizeEnd recorded = first.run(
-      {reply({call("bash", R"({"command": "ls"})")}), try_candidate("broken"), reply({call("nonsense")}),
-       try_candidate("wrong"), try_candidate("speedup 2")});
+  const OptimizeEnd recorded =
+      first.run({reply({call("bash", R"({"command": "ls"})")}), try_candidate("broken"),
+                 reply({call("nonsense")}), try_candidate("wrong"), try_candidate("speedup 2")});
   auto conversation = llm::read_conversation(first.folder.trajectory());
   ASSERT_TRUE(conversation) << conversation.error().message;
   Rig second;
   std::vector<std::string> differences;
-  llm::ReplayClient replay("replay/x", *conversation,
-                           [&](const std::string& difference) { differences.push_back(difference); });
+  llm::ReplayClient replay("replay/x", *conversation, [&](const std::string& difference) {
+    differences.push_back(difference);
+  });
   const OptimizeEnd played = second.run(replay);
   replay.compare(played.last_results);
   EXPECT_EQ(differences, std::vector<std::string>{});
@@ -96,7 +99,8 @@ TEST(Optimize, LeavesTheResultOfARunThatCannotBeResumed) {
   const wire::Json before = rig.result_file();
   ASSERT_TRUE(sys::write_file_atomically(rig.folder.trajectory(), "damaged\n"));
   fakes::ScriptedChat chat({});
-  EXPECT_FALSE(optimize(rig.request, {chat, rig.evaluator, rig.shell, [] { return false; }, {}}, rig.folder));
+  EXPECT_FALSE(optimize(rig.request, {chat, rig.evaluator, rig.shell, [] { return false; }, {}},
+                        rig.folder));
   EXPECT_EQ(rig.result_file(), before);
 }
 

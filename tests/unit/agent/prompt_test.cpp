@@ -24,10 +24,12 @@ TEST(Prompt, TellsTaskMachineAndTarget) {
   EXPECT_NE(cuda.find("```python\nclass Model: pass\n```\n"), std::string::npos);
   EXPECT_NE(cuda.find("NVIDIA H200"), std::string::npos);
   EXPECT_NE(cuda.find("132 SMs"), std::string::npos);
-  EXPECT_NE(cuda.find("at least 10 % of the time saved against eager PyTorch.\n"), std::string::npos);
+  EXPECT_NE(cuda.find("at least 10 % of the time saved against eager PyTorch.\n"),
+            std::string::npos);
   EXPECT_NE(cuda.find("gemm, conv"), std::string::npos);
   settings.backend = Backend::cpu;
-  EXPECT_NE(opening_message(task, settings, device).find("say nothing about a GPU"), std::string::npos);
+  EXPECT_NE(opening_message(task, settings, device).find("say nothing about a GPU"),
+            std::string::npos);
 }
 
 }  // namespace

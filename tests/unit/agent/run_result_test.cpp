@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/run_result.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/fake_evaluator.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::agent {
 namespace {
@@ -27,8 +27,9 @@ TEST(OutcomeWord, PutsWhatCouldNotBeDoneFirst) {
 }
 
 TEST(OutcomeWord, IsSuccessHoweverTheRunEndedOtherwise) {
-  for (const StopReason reason : {StopReason::target_reached, StopReason::turns, StopReason::finished,
-                                  StopReason::replay_ended, StopReason::stuck}) {
+  for (const StopReason reason :
+       {StopReason::target_reached, StopReason::turns, StopReason::finished,
+        StopReason::replay_ended, StopReason::stuck}) {
     EXPECT_EQ(word(reason, 2.0), "success");
   }
 }

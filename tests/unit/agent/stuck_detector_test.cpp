@@ -11,7 +11,8 @@ TEST(StuckDetector, NudgesAtThreeAndStopsAtSix) {
   const ToolCall call{"", "bash", R"({"command": "ls"})"};
   const Repetition expected[] = {Repetition::none, Repetition::none, Repetition::nudge,
                                  Repetition::none, Repetition::none, Repetition::stuck};
-  for (const Repetition repetition : expected) EXPECT_EQ(detector.observe(call, "same"), repetition);
+  for (const Repetition repetition : expected)
+    EXPECT_EQ(detector.observe(call, "same"), repetition);
 }
 
 TEST(StuckDetector, SeesThroughSpellingTimesAndAddresses) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llm/conversation.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/test_folder.h"
 #include "llm/model_name.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::llm {
 namespace {
@@ -51,8 +51,10 @@ const std::string kTurn =
     "\n";
 
 TEST_F(ReadConversation, TakesATrajectory) {
-  const auto conversation =
-      read(kRun + kReply + R"({"type":"candidate","turn":1,"evaluation":{}})" "\n" + kTurn);
+  const auto conversation = read(kRun + kReply +
+                                 R"({"type":"candidate","turn":1,"evaluation":{}})"
+                                 "\n" +
+                                 kTurn);
   ASSERT_TRUE(conversation) << conversation.error().message;
   ASSERT_EQ(conversation->size(), 1u);
   EXPECT_EQ(conversation->front().reply.model, "m-1");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llm/replay_client.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/scripted_chat.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::llm {
 namespace {
@@ -29,7 +29,9 @@ class Replay : public ::testing::Test {
     request.messages.emplace_back(reply);
     return reply;
   }
-  void answer(std::vector<ToolResult> results) { request.messages.emplace_back(ToolMessage{std::move(results)}); }
+  void answer(std::vector<ToolResult> results) {
+    request.messages.emplace_back(ToolMessage{std::move(results)});
+  }
 };
 
 TEST_F(Replay, AnswersInOrderAndThenEnds) {
@@ -46,8 +48,9 @@ TEST_F(Replay, SaysWhereRealityDiffers) {
   answer({{"", "read-only", true}, {"", "outcome: build_failed\n…", false}});
   ask();
   EXPECT_EQ(differences,
-            (std::vector<std::string>{"turn 1, call 1 (write_file): recorded no error, came to an error",
-                                      "turn 1, call 2 (evaluate): recorded mismatch, came to build_failed"}));
+            (std::vector<std::string>{
+                "turn 1, call 1 (write_file): recorded no error, came to an error",
+                "turn 1, call 2 (evaluate): recorded mismatch, came to build_failed"}));
   const std::vector<ToolResult> last{{"", "not run", true}};
   client.compare(last);
   client.compare(last);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/result_file.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/fake_evaluator.h"
 #include "fakes/test_folder.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::store {
 namespace {
@@ -27,9 +27,7 @@ TEST(ResultFile, HoldsFiguresWithoutSamples) {
   EXPECT_FALSE(times["candidate"].contains("samples"));
 }
 
-TEST(ResultFile, SaysThatThereIsNoBest) {
-  EXPECT_TRUE(to_json(RunResult{})["best"].is_null());
-}
+TEST(ResultFile, SaysThatThereIsNoBest) { EXPECT_TRUE(to_json(RunResult{})["best"].is_null()); }
 
 TEST(ResultFile, IsWrittenWhole) {
   const fakes::TestFolder test;

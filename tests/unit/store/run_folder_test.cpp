@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/run_folder.h"
 
-#include <regex>
+#include "fakes/fake_evaluator.h"
+#include "fakes/test_folder.h"
 
 #include <gtest/gtest.h>
 
-#include "fakes/fake_evaluator.h"
-#include "fakes/test_folder.h"
+#include <regex>
 
 namespace kagent::store {
 namespace {
@@ -21,7 +21,8 @@ Candidate candidate(const std::string& hash, const std::string& text) {
 class Folder : public ::testing::Test {
  protected:
   RunFolder make(const std::string& task = "softmax") {
-    auto folder = RunFolder::create(test.path(), task, system_clock::time_point(seconds(1796076309)));
+    auto folder =
+        RunFolder::create(test.path(), task, system_clock::time_point(seconds(1796076309)));
     EXPECT_TRUE(folder) << (folder ? "" : folder.error().message);
     return *folder;
   }
@@ -62,12 +63,14 @@ TEST_F(Folder, RefusesAParentThatIsAFile) {
 TEST_F(Folder, KeepsTheBestAsAWhole) {
   const RunFolder folder = make();
   const Evaluation evaluation = fakes::correct_evaluation(1.5);
-  ASSERT_TRUE(folder.keep_best({"1", "", {{"model_new.py", "one"}, {"kernels/old.cu", "x"}}}, evaluation));
+  ASSERT_TRUE(
+      folder.keep_best({"1", "", {{"model_new.py", "one"}, {"kernels/old.cu", "x"}}}, evaluation));
   std::filesystem::create_directories(folder.path() / ".best/left/over");
   ASSERT_TRUE(folder.keep_best(candidate("2", "two"), evaluation));
   EXPECT_EQ(text(folder.best() / "model_new.py"), "two");
   EXPECT_EQ(text(folder.best() / "kernels/a.cu"), "two");
-  EXPECT_FALSE(std::filesystem::exists(folder.best() / "kernels/old.cu")) << "nothing of the old one";
+  EXPECT_FALSE(std::filesystem::exists(folder.best() / "kernels/old.cu"))
+      << "nothing of the old one";
   EXPECT_FALSE(std::filesystem::exists(folder.best() / "left"));
   EXPECT_FALSE(std::filesystem::exists(folder.path() / ".best"));
   const auto stored = wire::parse_text(text(folder.best() / "evaluation.json"), "evaluation");
@@ -79,7 +82,8 @@ TEST_F(Folder, KeepsAnEvaluationBesideItsCandidate) {
   Evaluation evaluation = fakes::wrong_evaluation(FaultKind::mismatch);
   evaluation.candidate = "abc";
   ASSERT_TRUE(folder.keep_evaluation(evaluation));
-  const auto stored = wire::parse_text(text(folder.candidates() / "abc/evaluation.json"), "evaluation");
+  const auto stored =
+      wire::parse_text(text(folder.candidates() / "abc/evaluation.json"), "evaluation");
   EXPECT_EQ(stored->at("schema"), "kagent.evaluation/1");
   EXPECT_EQ(*wire::parse<Evaluation>(*stored), evaluation);
 }

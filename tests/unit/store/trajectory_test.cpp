@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include "fakes/fake_evaluator.h"
 #include "fakes/scripted_chat.h"
 #include "fakes/test_folder.h"
@@ -8,11 +6,17 @@
 #include "store/read_trajectory.h"
 #include "wire/trajectory_json.h"
 
+#include <gtest/gtest.h>
+
 namespace kagent::store {
 namespace {
 
 RunStart start() {
-  return {"replay/x", "system \xe2\x80\xa6 prompt", "the task", {{"bash", "runs", "{}"}}, {{"max_turns", 3}}};
+  return {"replay/x",
+          "system \xe2\x80\xa6 prompt",
+          "the task",
+          {{"bash", "runs", "{}"}},
+          {{"max_turns", 3}}};
 }
 
 Turn turn(int number) {
@@ -138,7 +142,8 @@ TEST_F(TrajectoryFile, NamesADamagedLine) {
     const auto trajectory = read_trajectory(test / "t.jsonl");
     ASSERT_FALSE(trajectory) << expected;
     EXPECT_EQ(trajectory.error().kind, ErrorKind::usage);
-    EXPECT_NE(trajectory.error().message.find(expected), std::string::npos) << trajectory.error().message;
+    EXPECT_NE(trajectory.error().message.find(expected), std::string::npos)
+        << trajectory.error().message;
   }
   test.write("t.jsonl", whole + "{\"type\":\"later\",\"what\":1}\n");
   EXPECT_EQ(read().turns.size(), 1u) << "lines of a later version are skipped";

@@ -27,7 +27,8 @@ TEST(Arguments, HasDefaultsForWhatIsAbsentOrNull) {
 }
 
 TEST(Arguments, MendsOnlyWhatHasOneMeaning) {
-  const auto checked = check_arguments(kParameters, R"({"path": "a", "limit": "3", "all": "false"})");
+  const auto checked =
+      check_arguments(kParameters, R"({"path": "a", "limit": "3", "all": "false"})");
   const auto& given = std::get<Arguments>(checked);
   EXPECT_EQ(given.integer("limit", 7), 3);
   EXPECT_FALSE(given.flag("all"));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/bash_tool.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/fake_shell.h"
 #include "fakes/test_folder.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::toolbox {
 namespace {
@@ -21,14 +21,16 @@ TEST_F(Bash, ShowsOutputAndHowItEnded) {
   shell.outcome = {ShellEnd::exited, 3, "\x1b[31mno such file\x1b[0m", 12};
   const ToolOutcome outcome = bash.run(R"({"command": "ls x", "timeout": 5})");
   EXPECT_EQ(outcome.text, "no such file\n[exit code 3]");
-  EXPECT_FALSE(outcome.is_error) << "the tool worked; what the command said is for the model to judge";
+  EXPECT_FALSE(outcome.is_error)
+      << "the tool worked; what the command said is for the model to judge";
   EXPECT_EQ(shell.last_command, "ls x");
   EXPECT_EQ(shell.last_timeout, std::chrono::seconds(5));
 }
 
 TEST_F(Bash, TellsOtherEnds) {
   shell.outcome = {ShellEnd::timed_out, 0, "", 0};
-  EXPECT_NE(bash.run(R"({"command": "sleep 999"})").text.find("still running after 120 s"), std::string::npos);
+  EXPECT_NE(bash.run(R"({"command": "sleep 999"})").text.find("still running after 120 s"),
+            std::string::npos);
   shell.outcome = {ShellEnd::killed, 9, "", 0};
   EXPECT_EQ(bash.run(R"({"command": "x"})").text, "[killed by signal 9]");
   shell.error = Error{ErrorKind::environment, "bwrap not found"};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/edit_match.h"
 
-#include <random>
-
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace kagent::toolbox {
 namespace {
 
-std::string edited(const std::string& file, const std::string& wanted, const std::string& replacement,
+std::string edited(const std::string& file, const std::string& wanted,
+                   const std::string& replacement,
                    Occurrences occurrences = Occurrences::only_one) {
   const auto match = find_edit(file, wanted, replacement, occurrences);
   const auto* found = std::get_if<EditFound>(&match);
@@ -29,7 +30,8 @@ TEST(FindEdit, SaysWhereAnAmbiguousTextStands) {
 
 TEST(FindEdit, MatchesWholeLinesIgnoringWhiteSpace) {
   const std::string file = "def f():\n    if x:\n        y = 1\n        z = 2\n";
-  const auto match = find_edit(file, "if x:\n    y  =  1\n", "if x:\n    y = 3\n", Occurrences::only_one);
+  const auto match =
+      find_edit(file, "if x:\n    y  =  1\n", "if x:\n    y = 3\n", Occurrences::only_one);
   EXPECT_EQ(std::get<EditFound>(match).rule, MatchRule::ignoring_white_space);
   EXPECT_EQ(edited(file, "if x:\n    y  =  1\n", "if x:\n    y = 3\n"),
             "def f():\n    if x:\n        y = 3\n        z = 2\n")
@@ -45,10 +47,12 @@ TEST(FindEdit, DoesNotGuessBetweenLinesAlike) {
 
 TEST(FindEdit, ShowsTheNearestLines) {
   const std::string file = "alpha\nfloat sum = 0.0f;\nfor (int i = 0; i < n; ++i) {\nomega\n";
-  const auto match = find_edit(file, "float sum = 0.f;\nfor (int i = 0; i < n; ++i) {", "", Occurrences::only_one);
+  const auto match =
+      find_edit(file, "float sum = 0.f;\nfor (int i = 0; i < n; ++i) {", "", Occurrences::only_one);
   EXPECT_EQ(std::get<EditMissing>(match).first_line, 2u);
   EXPECT_EQ(std::get<EditMissing>(find_edit("", "x", "y", Occurrences::only_one)).count, 0u);
-  EXPECT_EQ(std::get<EditMissing>(find_edit("text", " \n \n", "y", Occurrences::only_one)).count, 0u);
+  EXPECT_EQ(std::get<EditMissing>(find_edit("text", " \n \n", "y", Occurrences::only_one)).count,
+            0u);
 }
 
 TEST(FindEdit, CutsOffNothingAtTheEndOfAFileWithoutNewline) {
@@ -68,7 +72,8 @@ TEST(FindEdit, KeepsItsPromisesOnRandomTexts) {
     const std::string wanted = text(1 + random() % 5);
     const std::string replacement = text(random() % 5);
     std::size_t count = 0;
-    for (std::size_t at = file.find(wanted); at != std::string::npos; at = file.find(wanted, at + wanted.size())) {
+    for (std::size_t at = file.find(wanted); at != std::string::npos;
+         at = file.find(wanted, at + wanted.size())) {
       ++count;
     }
     const auto match = find_edit(file, wanted, replacement, Occurrences::only_one);

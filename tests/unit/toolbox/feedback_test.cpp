@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/feedback.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/fake_evaluator.h"
 #include "toolbox/evaluate_tool.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::toolbox {
 namespace {
@@ -23,7 +23,8 @@ bool says(const std::string& text, const std::string& words) {
 }
 
 TEST(Feedback, NamesTheFirstWrongIndex) {
-  const auto text = feedback(judged(fakes::wrong_evaluation(FaultKind::mismatch), "mismatch"), 0.05);
+  const auto text =
+      feedback(judged(fakes::wrong_evaluation(FaultKind::mismatch), "mismatch"), 0.05);
   EXPECT_EQ(text.rfind("outcome: mismatch\ncandidate #3 (kernels/a.cu, model_new.py)\n", 0), 0u);
   EXPECT_TRUE(says(text, "model_new.py:14: is not right\n"));
   EXPECT_TRUE(says(text, "output 0, index [3, 17]: expected 0.125, got 0.5\n"));
@@ -57,7 +58,8 @@ TEST(Feedback, SaysSuccessAndNoise) {
   EXPECT_TRUE(says(feedback(candidate, 0.05), "target reached"));
   EXPECT_TRUE(says(feedback(candidate, 0.05), "this is the best so far"));
   EXPECT_EQ(figures(*candidate.best), "2.00x eager, 1.50x torch.compile");
-  EXPECT_TRUE(says(feedback(judged(fakes::correct_evaluation(1.1, true), "noisy"), 0.05), "too wide"));
+  EXPECT_TRUE(
+      says(feedback(judged(fakes::correct_evaluation(1.1, true), "noisy"), 0.05), "too wide"));
 }
 
 TEST(Feedback, IsOneLineWhereACandidateChoseTheWords) {
@@ -68,7 +70,8 @@ TEST(Feedback, IsOneLineWhereACandidateChoseTheWords) {
 
 class FixedJudge : public CandidateJudge {
  public:
-  explicit FixedJudge(Result<std::variant<JudgedCandidate, Fault>> answer) : answer_(std::move(answer)) {}
+  explicit FixedJudge(Result<std::variant<JudgedCandidate, Fault>> answer)
+      : answer_(std::move(answer)) {}
   Result<std::variant<JudgedCandidate, Fault>> judge() override { return answer_; }
 
  private:
@@ -78,9 +81,11 @@ class FixedJudge : public CandidateJudge {
 TEST(EvaluateTool, TellsWhoseFaultItIs) {
   FixedJudge broken(Error{ErrorKind::internal, "runner: killed"});
   const auto not_judged = EvaluateTool(broken, 0.05).run("{}");
-  EXPECT_TRUE(not_judged.is_error && says(not_judged.text, "not the candidate's doing: runner: killed"));
+  EXPECT_TRUE(not_judged.is_error &&
+              says(not_judged.text, "not the candidate's doing: runner: killed"));
 
-  FixedJudge unfrozen(std::variant<JudgedCandidate, Fault>(fakes::fault(FaultKind::unsupported, "missing")));
+  FixedJudge unfrozen(
+      std::variant<JudgedCandidate, Fault>(fakes::fault(FaultKind::unsupported, "missing")));
   EXPECT_TRUE(EvaluateTool(unfrozen, 0.05).run("{}").is_error);
 
   FixedJudge wrong(std::variant<JudgedCandidate, Fault>(

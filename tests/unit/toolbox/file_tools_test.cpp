@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include "fakes/test_folder.h"
 #include "toolbox/edit_file_tool.h"
 #include "toolbox/finish_tool.h"
 #include "toolbox/read_file_tool.h"
 #include "toolbox/write_file_tool.h"
 #include "wire/json.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::toolbox {
 namespace {
@@ -107,7 +107,8 @@ TEST_F(FileTools, EditReportsThatItIgnoredWhiteSpace) {
 TEST_F(FileTools, EditRefusesWithoutChangingAnything) {
   const std::string before = test.read("kernels/a.cu");
   EXPECT_TRUE(says(edit("kernels/a.cu", "thre\n", "x"), "nearest lines are\n     3\tthree"));
-  EXPECT_TRUE(says(edit("kernels/a.cu", "e", "x"), "stands 3 times in kernels/a.cu (lines 1, 3, 3)"));
+  EXPECT_TRUE(
+      says(edit("kernels/a.cu", "e", "x"), "stands 3 times in kernels/a.cu (lines 1, 3, 3)"));
   EXPECT_TRUE(says(edit("kernels/a.cu", "", "x"), "\"old\" is empty"));
   EXPECT_TRUE(says(edit("kernels/a.cu", "one", "one"), "are the same"));
   EXPECT_TRUE(says(edit("kernels/none.cu", "one", "two"), "no such file"));

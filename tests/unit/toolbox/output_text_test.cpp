@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/output_text.h"
 
-#include <gtest/gtest.h>
-
 #include "base/text.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::toolbox {
 namespace {

@@ -2,10 +2,10 @@
 // The real shell. Where this machine has no sandbox, only what needs none is tested.
 #include "toolbox/sandboxed_shell.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/test_folder.h"
 #include "workspace_for_shell.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::toolbox {
 namespace {

@@ -6,7 +6,8 @@
 
 namespace kagent::toolbox {
 
-/// workspace/ with a given task.py, as workspace::create leaves it: it belongs to the sandbox's user.
+/// workspace/ with a given task.py, as workspace::create leaves it: it belongs to the sandbox's
+/// user.
 inline void prepare_for_shell(const fakes::TestFolder& test) {
   std::filesystem::create_directories(test / "workspace");
   (void)sys::give_to_sandbox_user(test / "workspace");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/confined_folder.h"
 
-#include <atomic>
-#include <chrono>
-#include <thread>
+#include "fakes/test_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "fakes/test_folder.h"
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace kagent::sys {
 namespace {
@@ -27,9 +27,10 @@ struct Confined {
 };
 
 TEST(ConfinedFolder, RefusesPathsThatCouldLeaveIt) {
-  const std::string bad[] = {"/etc/passwd", "..", "../outside/secret", "a/../../outside/secret",
-                             std::string("a\0b", 3), std::string(2000, 'a'), std::string(250, 'n'),
-                             "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q"};
+  const std::string bad[] = {"/etc/passwd",          "..",
+                             "../outside/secret",    "a/../../outside/secret",
+                             std::string("a\0b", 3), std::string(2000, 'a'),
+                             std::string(250, 'n'),  "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q"};
   const Confined confined;
   const auto folder = confined.open();
   for (const std::string& path : bad) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workspace/create.h"
 
-#include <gtest/gtest.h>
-
 #include "fakes/test_folder.h"
+
+#include <gtest/gtest.h>
 
 namespace kagent::workspace {
 namespace {

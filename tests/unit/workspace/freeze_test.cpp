@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workspace/freeze.h"
 
+#include "fakes/test_folder.h"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-
-#include "fakes/test_folder.h"
 
 namespace kagent::workspace {
 namespace {
@@ -96,13 +96,13 @@ TEST_F(Freeze, RefusesWhatIsNotAPlainFileOfItsOwn) {
     EXPECT_EQ(refused.at.file, "kernels/x.cu") << what << ": " << refused.message;
     EXPECT_EQ(refused.message.find("secret"), std::string::npos);
   };
-  refuse("symbolic link", [&](const fs::path& path) { fs::create_symlink(test / "outside", path); });
+  refuse("symbolic link",
+         [&](const fs::path& path) { fs::create_symlink(test / "outside", path); });
   refuse("hard link", [&](const fs::path& path) { fs::create_hard_link(test / "outside", path); });
   refuse("fifo", [&](const fs::path& path) { ::mkfifo(path.c_str(), 0600); });
   refuse("not UTF-8", [&](const fs::path&) { test.write("workspace/kernels/x.cu", "\xc3\x28"); });
-  refuse("NUL", [&](const fs::path&) {
-    test.write("workspace/kernels/x.cu", std::string("a\0b", 3));
-  });
+  refuse("NUL",
+         [&](const fs::path&) { test.write("workspace/kernels/x.cu", std::string("a\0b", 3)); });
   refuse("too large", [&](const fs::path&) {
     test.write("workspace/kernels/x.cu", std::string((1u << 20) + 1, 'a'));
   });
