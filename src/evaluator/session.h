@@ -92,6 +92,7 @@ class Session : public Evaluator {
   Result<void> compile_baselines();
   Result<sys::Fd> build_instruments();
 
+  Result<Evaluation> judge(const Candidate& candidate);
   Result<Built> build(const Candidate& candidate, const Plan& plan, std::vector<sys::Fd>& images);
   Result<std::optional<Fault>> load(RunnerChild& child, const Plan& plan, const BuildResult& build,
                                     const std::vector<sys::Fd>& images, bool diagnostic);

@@ -37,7 +37,6 @@ double milliseconds_since(Moment start) {
 class Session::Clock {
  public:
   explicit Clock(std::map<std::string, double>& stages) : stages_(stages) {}
-  ~Clock() { stages_["total"] = milliseconds_since(start_); }
   void mark(const std::string& stage) {
     stages_[stage] += milliseconds_since(last_);
     last_ = std::chrono::steady_clock::now();
@@ -45,8 +44,7 @@ class Session::Clock {
 
  private:
   std::map<std::string, double>& stages_;
-  Moment start_ = std::chrono::steady_clock::now();
-  Moment last_ = start_;
+  Moment last_ = std::chrono::steady_clock::now();
 };
 
 namespace {
@@ -235,6 +233,13 @@ Result<Fault> Session::diagnose(const Plan& plan, const BuildResult& build,
 }
 
 Result<Evaluation> Session::evaluate(const Candidate& candidate) {
+  const Moment start = std::chrono::steady_clock::now();
+  auto evaluation = judge(candidate);
+  if (evaluation) evaluation->stage_ms["total"] = milliseconds_since(start);
+  return evaluation;
+}
+
+Result<Evaluation> Session::judge(const Candidate& candidate) {
   Evaluation evaluation;
   evaluation.candidate = candidate.hash;
   Clock clock(evaluation.stage_ms);
