@@ -44,6 +44,9 @@ class Values(RecorderTest):
     def test_attributes_set_in_forward(self):
         self.forward_fault("self.cache = x + 1", "unsupported", "forward sets self.cache")
 
+    def test_tensors_beyond_any_memory(self):
+        self.forward_fault("return torch.empty(1 << 40, device=x.device)", "out_of_memory", "4398046511104 bytes")
+
     def test_kinds_of_results(self):
         self.assert_fault(self.fault(FORWARD.format("return {1: x}")), "unsupported", "keys that are not strings")
         self.assert_fault(self.fault(FORWARD.format("return [x, {1, 2}]")), "unsupported", "returns a set")

@@ -12,6 +12,14 @@ MAX_VALUES = 4096
 MAX_KERNELS = 256
 MAX_STEPS = 2048
 MAX_CONSTANT_BYTES = 64 << 20
+MAX_TENSOR_BYTES = 1 << 40
+
+
+def extent_of(tensor):
+    """Bytes from a tensor's first element to behind its last."""
+    if tensor.numel() == 0:
+        return 0
+    return (1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))) * tensor.element_size()
 
 
 class PlanBuilder:
@@ -81,6 +89,9 @@ class PlanBuilder:
         if len(self._values) >= MAX_VALUES:
             raise CandidateFault("unsupported", f"the plan has more than {MAX_VALUES} tensors",
                                  "a loop that does not end, or one that a kernel should do", self._lines.current())
+        if extent_of(tensor) > MAX_TENSOR_BYTES:
+            raise CandidateFault("out_of_memory", f"a tensor of {extent_of(tensor)} bytes is more than any card has",
+                                 "", self._lines.current())
         value = {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "stride": list(tensor.stride())}
         value.update(description)
         self._values.append(value)
