@@ -33,6 +33,7 @@ class Baselines:
         from torch._dynamo.utils import counters
         counters.clear()
         torch._dynamo.reset()
+        spare_probes()
         compiled = torch.compile(self._model, dynamic=False)
         try:
             graphs = 0
@@ -59,6 +60,14 @@ class Baselines:
             function(*arguments)
         restore()
         self._synchronize()
+
+
+def spare_probes():
+    """Inductor compiles and runs a program for each instruction set of the CPU, in every process: seconds each. What
+    the CPU says of itself is enough; the choice is the same."""
+    from torch._inductor import config
+    if config.cpp.vec_isa_ok is None:
+        config.cpp.vec_isa_ok = True
 
 
 def explain(error):
