@@ -126,7 +126,8 @@ TEST(ReferenceArena, WritersShareTheMemory) {
 }
 
 TEST(ReferenceCallLoop, CallsOnlyWhenTold) {
-  const sys::Fd go(eventfd(0, EFD_CLOEXEC)), signal(eventfd(0, EFD_CLOEXEC));
+  // A semaphore, as docs/protocol.md asks: "done" and the next "ready" must not merge into one read.
+  const sys::Fd go(eventfd(0, EFD_CLOEXEC)), signal(eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE));
   int prepared = 0, called = 0;
   std::thread worker([&] {
     const CallLoop loop{go.get(), signal.get(), 3, 1 << 16};

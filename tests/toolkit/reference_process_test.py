@@ -302,7 +302,7 @@ class SharedMemory(ReferenceTest):
 
 class Timing(ReferenceTest):
     def signals(self):
-        go, done = os.eventfd(0), os.eventfd(0)
+        go, done = os.eventfd(0), os.eventfd(0, os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
         self.addCleanup(os.close, go)
         self.addCleanup(os.close, done)
         return go, done
