@@ -237,6 +237,30 @@ class Trials(ReferenceTest):
         self.outputs.tensor(0).mul_(1.0001)
         self.assertFalse(self.reference.ok("compare", set=0)[0]["passed"])
 
+    def test_an_fp64_run_reaches_closures_and_leaves_no_trace(self):
+        self.opened_and_shared("""
+            import torch, torch.nn as nn
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.layers = nn.ModuleDict({"a": nn.Linear(8, 8), "norm": nn.BatchNorm1d(8)})
+                    self.scale = torch.rand(8)
+                    layers = self.layers
+                    self.block = lambda x: layers["norm"](layers["a"](x))
+                def forward(self, x): return self.block(x) * self.scale
+            def get_inputs(): return [torch.randn(4, 8)]
+            def get_init_inputs(): return []
+        """)
+        for seed in (1, 2):
+            answer, _ = self.reference.ok("trial", seed=seed, set=0)
+            self.assertEqual(answer, {"reference": "fp64", "notes": []})
+            w = self.weights.named
+            y = torch.nn.functional.linear(self.inputs[0].tensor(0), w("layers.a.weight"), w("layers.a.bias"))
+            y = torch.batch_norm(y, w("layers.norm.weight"), w("layers.norm.bias"), w("layers.norm.running_mean"),
+                                 w("layers.norm.running_var"), False, 0.1, 1e-5, False)
+            self.outputs.tensor(0).copy_(y * w("scale"))
+            self.assertTrue(self.reference.ok("compare", set=0)[0]["passed"])
+
     def test_recurrent_modules(self):
         self.opened_and_shared("""
             import torch, torch.nn as nn

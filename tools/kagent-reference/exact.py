@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exact answer: a double-precision copy of the Model on double-precision inputs (pitfall 28)."""
-import copy
+"""The exact answer: the Model in double precision on double-precision inputs (pitfall 28)."""
+import contextlib
 import time
 
 import torch
@@ -31,7 +31,7 @@ class _Watch(TorchDispatchMode):
 
 
 class ExactRun:
-    """Runs the wide copy while that works, fits and takes at most `seconds`; then says why not."""
+    """Runs the widened Model while that works, fits and takes at most `seconds`; then says why not."""
 
     def __init__(self, task, model, device, seconds):
         self._task = task
@@ -47,9 +47,9 @@ class ExactRun:
             return None
         try:
             started = time.monotonic()
-            wide = self._wide_model()
-            outputs = self._run(wide, [self._widened(value) for value in arguments])
-            self._synchronize()
+            with _double_precision(self._model):
+                outputs = self._run([_widened(value) for value in arguments])
+                self._synchronize()
         except (OutOfMemory, torch.OutOfMemoryError, MemoryError):
             return self._give_up("an fp64 run does not fit into memory")
         except Exception as error:
@@ -62,41 +62,18 @@ class ExactRun:
             self._give_up(f"an fp64 run takes {taken:.1f} s")   # this one still counts
         return outputs
 
-    def _run(self, wide, arguments):
-        default = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float64)
-        try:
-            if self._watched:
-                value = self._task.call("forward in fp64", wide, *arguments)
-            else:
-                with _Watch():
-                    value = self._task.call("forward in fp64", wide, *arguments)
-                self._watched = True
-        finally:
-            torch.set_default_dtype(default)
+    def _run(self, arguments):
+        if self._watched:
+            value = self._task.call("forward in fp64", self._model, *arguments)
+        else:
+            with _Watch():
+                value = self._task.call("forward in fp64", self._model, *arguments)
+            self._watched = True
         outputs = []
         flatten_outputs(value, outputs)
         if any(tensor.dtype in WIDER for tensor in outputs):
             raise TaskInvalid("an output is not in fp64") from _Narrow("an output is not in fp64")
         return outputs
-
-    def _wide_model(self):
-        wide = copy.deepcopy(self._model)
-        done = {}
-        for slot in slots(wide):
-            tensor = slot.get()
-            if slot.is_parameter:
-                continue
-            slot.set(done.setdefault(id(tensor), (tensor, self._widened(tensor)))[1])
-        for parameter in wide.parameters():
-            parameter.data = self._widened(parameter.data)
-        return wide
-
-    @staticmethod
-    def _widened(value):
-        if isinstance(value, torch.Tensor) and value.dtype in WIDER:
-            return value.to(WIDER[value.dtype])
-        return value
 
     def _synchronize(self):
         if self._device.type == "cuda":
@@ -105,6 +82,36 @@ class ExactRun:
     def _give_up(self, why):
         self.why_not = why
         return None
+
+
+@contextlib.contextmanager
+def _double_precision(model):
+    """Every tensor of the Model in double precision meanwhile. In place, since a copy would not reach what closures
+    hold (a lambda over submodules, say)."""
+    parameters = [(parameter, parameter.data) for parameter in model.parameters()]
+    others = [(slot, slot.get()) for slot in slots(model) if not slot.is_parameter]
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        for parameter, narrow in parameters:
+            parameter.data = _widened(narrow)
+        wide = {}
+        for slot, narrow in others:
+            # What forward changes in place is a copy, also where nothing is to be widened.
+            slot.set(wide.setdefault(id(narrow), _widened(narrow) if narrow.dtype in WIDER else narrow.clone()))
+        yield
+    finally:
+        torch.set_default_dtype(default)
+        for parameter, narrow in parameters:
+            parameter.data = narrow
+        for slot, narrow in others:
+            slot.set(narrow)
+
+
+def _widened(value):
+    if isinstance(value, torch.Tensor) and value.dtype in WIDER:
+        return value.to(WIDER[value.dtype])
+    return value
 
 
 def perturbed(arguments):
