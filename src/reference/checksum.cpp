@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reference/tensor_spec.h"
+
 #include <ATen/ATen.h>
 
 namespace kagent::reference {
@@ -32,7 +34,7 @@ std::int64_t sum_on_host(const void* memory, std::int64_t bytes) {
 std::int64_t sum_on_device(void* memory, std::int64_t bytes, at::Device device) {
   const at::TensorOptions options = at::TensorOptions().dtype(at::kLong).device(device);
   const std::int64_t words = bytes / kWord;
-  const at::Tensor all = at::from_blob(memory, {words}, options);
+  const at::Tensor all = tensor_over(memory, {DType::int64, {words}, {1}}, device);
   const at::Tensor factors =
       at::arange(std::min(words, kChunkWords), options).mul_(2).add_(1).mul_(
           static_cast<std::int64_t>(kOdd));

@@ -115,14 +115,14 @@ def _widened(value):
 
 
 def perturbed(arguments):
-    """The inputs moved by half an ulp at random: what rounding them differently would have given."""
-    moved = []
-    for value in arguments:
-        if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
-            width = value.real.dtype if value.is_complex() else value.dtype
-            if torch.finfo(width).bits >= 16:
-                step = torch.finfo(width).eps
-                up = torch.rand(value.shape, device=value.device) < 0.5
-                value = torch.where(up, value * (1 + step), value * (1 - step))
-        moved.append(value)
-    return moved
+    """The inputs moved by an ulp at random: what rounding them differently would have given."""
+    return [_moved(value) if isinstance(value, torch.Tensor) and value.dtype in WIDER else value for value in arguments]
+
+
+def _moved(value):
+    real = torch.float32 if value.is_complex() else value.dtype
+    step = torch.finfo(real).eps
+    if torch.finfo(real).bits < 16:
+        return value   # an ulp is too far there
+    factors = torch.empty(value.shape, dtype=real, device=value.device).bernoulli_(0.5).mul_(2 * step).add_(1 - step)
+    return value * factors if value.is_complex() else factors.mul_(value)

@@ -96,6 +96,7 @@ class InputSet:
             value, values[i] = values[i], None
             self._check(i, form, value)
             arguments.append(value if view is None else view.copy_(value))
+        value = None   # may be as large as the arena
         self.arguments = tuple(arguments)
         self.arena.remember(self.layout)
 

@@ -113,6 +113,8 @@ class Session:
         self._need_share()
         if self._baselines is None:
             self._baselines = Baselines(self._model, self._synchronize)
+            if self._answers.is_random:
+                self._baselines.notes.append("Model draws random numbers in forward: there is no right answer")
         arguments = [inputs.arguments for inputs in self._sets]
         arms, taken = timed_milliseconds(lambda: self._task.call(
             "forward", self._baselines.prepare, request["arms"], arguments, self._answers.state.restore))
