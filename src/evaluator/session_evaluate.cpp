@@ -2,7 +2,6 @@
 // One candidate from its source to its score.
 #include <algorithm>
 
-#include "base/text.h"
 #include "evaluator/secret.h"
 #include "evaluator/session.h"
 #include "policy/bindings.h"
@@ -190,14 +189,13 @@ Result<std::optional<Fault>> Session::run_trial(RunnerChild& child, int number, 
   auto made = expect_answer(reference_->ask(
       {{"type", "trial"}, {"seed", trial.seed}, {"set", last_set_}}, {}, kTrialTimeout));
   if (!made) return in_task(std::move(made).error());
-  auto ran = child.ask({{"type", "run"},
-                        {"set", last_set_},
-                        {"poison", number % 2 == 0 ? kFirstPattern : kSecondPattern}},
-                       {}, kRunTimeout);
+  collect_notes(made->ok, "notes", facts_.notes);
+  const int pattern = number % 2 == 0 ? kFirstPattern : kSecondPattern;
+  auto ran = child.ask({{"type", "run"}, {"set", last_set_}, {"poison", pattern}}, {}, kRunTimeout);
   if (auto* fault = std::get_if<Fault>(&ran)) return std::optional(std::move(*fault));
   if (auto* error = std::get_if<Error>(&ran)) return std::move(*error);
   KAGENT_TRY(const Answer compared, expect_answer(reference_->ask(
-                                        {{"type", "compare"}, {"set", last_set_}}, {}, kTrialTimeout)));
+                                        {{"type", "compare"}, {"set", last_set_}, {"poison", pattern}}, {}, kTrialTimeout)));
   trial.passed = compared.ok.value("passed", false);
   trial.max_error = number_field(compared.ok, "max_error");
   trial.error_ratio = number_field(compared.ok, "error_ratio");

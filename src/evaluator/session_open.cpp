@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting the workers, opening the task, sharing memory, compiling the baselines.
-#include "base/text.h"
 #include "evaluator/secret.h"
 #include "evaluator/session.h"
 #include "sys/stop.h"
@@ -109,9 +108,7 @@ Result<void> Session::open_task(Backend reference_backend) {
   KAGENT_TRY(facts_.device, wire::parse<DeviceRecord>(ok.value("device", wire::Json())));
   facts_.versions = ok.value("versions", wire::Json::object());
   facts_.numerics = ok.value("numerics", wire::Json::object());
-  for (const auto& note : ok.value("notes", wire::Json::array())) {
-    if (note.is_string()) facts_.notes.push_back(base::one_line(note.get<std::string>()));
-  }
+  collect_notes(ok, "notes", facts_.notes);
   return {};
 }
 
@@ -141,6 +138,7 @@ Result<void> Session::share() {
   if (memory.inputs.size() != kInputSets || answer->descriptors.size() != kInputSets + 2) {
     return Error{ErrorKind::internal, "reference: share answered with the wrong number of arenas"};
   }
+  collect_notes(ok, "notes", facts_.notes);
   memory.descriptors = std::move(answer->descriptors);
   memory_ = std::move(memory);
   return {};
@@ -178,13 +176,10 @@ Result<void> Session::compile_baselines() {
   for (const auto& arm : answer->ok.value("arms", wire::Json::array({"eager", "compiled"}))) {
     if (arm == "eager" || arm == "compiled") arms_.push_back(arm.get<std::string>());
   }
-  for (const char* field : {"graph_breaks", "notes"}) {
-    for (const auto& note : answer->ok.value(field, wire::Json::array())) {
-      if (!note.is_string()) continue;
-      const std::string prefix = std::string(field) == "graph_breaks" ? "graph break: " : "";
-      baseline_notes_.push_back(prefix + base::one_line(note.get<std::string>()));
-    }
-  }
+  std::vector<std::string> breaks;
+  collect_notes(answer->ok, "graph_breaks", breaks);
+  for (const auto& text : breaks) baseline_notes_.push_back("graph break: " + text);
+  collect_notes(answer->ok, "notes", baseline_notes_);
   compiled_ = true;
   return {};
 }

@@ -3,7 +3,6 @@
 // (research: timing.md §5). Only one process works at a time.
 #include <algorithm>
 
-#include "base/text.h"
 #include "evaluator/cpu_clock.h"
 #include "evaluator/secret.h"
 #include "evaluator/session.h"
@@ -40,11 +39,7 @@ Samples parse_samples(const nlohmann::json& ok, std::size_t count, std::vector<s
     samples.push_back(*sample);
   }
   if (samples.size() != count) return Error{ErrorKind::environment, "a worker timed too few calls"};
-  for (const auto& note : ok.value("notes", wire::Json::array())) {
-    if (!note.is_string()) continue;
-    std::string text = base::one_line(note.get<std::string>());
-    if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
-  }
+  collect_notes(ok, "notes", notes);
   return samples;
 }
 
@@ -86,7 +81,8 @@ Result<Measured> Session::measure(RunnerChild* child) {
   const Backend backend = options_.settings.backend;
   const int sets = static_cast<int>(memory_->inputs.size());
   std::vector<scoring::Round> rounds;
-  std::vector<std::string> notes = baseline_notes_;
+  std::vector<std::string> notes = facts_.notes;
+  notes.insert(notes.end(), baseline_notes_.begin(), baseline_notes_.end());
   for (int number = -kWarmRounds; number < options_.settings.timing_rounds; ++number) {
     tell(number < 0 ? "warm up" : fmt::format("time round {}/{}", number + 1, options_.settings.timing_rounds));
     scoring::Round round;

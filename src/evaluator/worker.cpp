@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluator/worker.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/text.h"
@@ -37,6 +38,16 @@ double number_field(const nlohmann::json& object, const char* name) {
   if (found->is_number()) return found->get<double>();
   return *found == "inf" ? std::numeric_limits<double>::infinity()
                          : std::numeric_limits<double>::quiet_NaN();
+}
+
+void collect_notes(const nlohmann::json& object, const char* name, std::vector<std::string>& into) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_array()) return;
+  for (const auto& note : *found) {
+    if (!note.is_string()) continue;
+    std::string text = base::one_line(note.get<std::string>());
+    if (std::find(into.begin(), into.end(), text) == into.end()) into.push_back(std::move(text));
+  }
 }
 
 Outcome read_outcome(const std::string& who, wire::Frame frame) {

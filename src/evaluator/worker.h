@@ -41,6 +41,9 @@ using Outcome = std::variant<Answer, Fault, Error, Breakdown>;
 /// 0 where there is none.
 double number_field(const nlohmann::json& object, const char* name);
 
+/// Adds the texts of a list field to `into`, each once and fit for a terminal.
+void collect_notes(const nlohmann::json& object, const char* name, std::vector<std::string>& into);
+
 /// What a frame from a worker means; hostile.
 Outcome read_outcome(const std::string& who, wire::Frame frame);
 

@@ -66,6 +66,14 @@ TEST(Conversation, NumbersBeyondJsonComeAsText) {
   EXPECT_TRUE(std::isnan(number_field({{"x", "nan"}}, "x")));
 }
 
+TEST(Conversation, NotesAreKeptOnceAndOnOneLine) {
+  std::vector<std::string> notes{"judged by an fp32 run"};
+  collect_notes({{"notes", {"judged by an fp32 run", "two\nlines", 7}}}, "notes", notes);
+  collect_notes({{"notes", "not a list"}}, "notes", notes);
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes[1].find('\n'), std::string::npos);
+}
+
 WorkerStart shell(const std::string& command) {
   WorkerStart start;
   start.name = "worker";
