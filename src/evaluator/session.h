@@ -72,6 +72,11 @@ class Session : public Evaluator {
   /// The plan alone.
   Result<Recorded> record(const Candidate& candidate);
 
+  /// Builds the plan's kernels and writes all that the runner's audit mode needs (docs/audit-mode.md);
+  /// plan.json comes last. A Fault is what kept the candidate from being built.
+  Result<std::optional<Fault>> write_audit_folder(const Candidate& candidate, const Plan& plan,
+                                                  const std::filesystem::path& folder);
+
   /// Eager and torch.compile alone, in the same rounds.
   Result<Measurement> measure_baselines();
 

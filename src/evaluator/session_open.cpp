@@ -85,6 +85,8 @@ Result<void> Session::start(Backend reference_backend) {
 }
 
 Result<void> Session::open_task(Backend reference_backend) {
+  // What ends before task.py was read is a matter of this machine: no torch, a library that does not load.
+  KAGENT_TRY_VOID(expect_answer(reference_->ask({{"type", "hello"}}, {}, kOpenTimeout)));
   tell("open task");
   const auto& settings = options_.settings;
   const auto seen = task_mount(task_folder_->path(), options_.tier).theirs / task_.path.filename();

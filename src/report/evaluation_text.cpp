@@ -14,7 +14,7 @@ std::string table_row(const std::string& name, const ArmTimes& arm,
                       const std::optional<Speedup>& speedup) {
   std::string row = fmt::format("  {:<14}{:>12}   {:>10} .. {:<10}", name, duration(arm.median_us),
                                 duration(arm.low_us), duration(arm.high_us));
-  row += arm.launches > 0 ? fmt::format("{:>8}", arm.launches) : fmt::format("{:>8}", "-");
+  row += arm.launches > 0 ? fmt::format("{:>11}", arm.launches) : fmt::format("{:>11}", "-");
   if (speedup) {
     row += fmt::format("   {:.3f}x  [{:.3f}, {:.3f}]", speedup->point, speedup->low, speedup->high);
   }
@@ -48,7 +48,7 @@ std::string outcome(const Evaluation& evaluation) {
 }
 
 std::string score_table(const Measurement& measurement, const JudgeSettings& settings) {
-  std::string text = fmt::format("  {:<14}{:>12}   {:>24}{:>8}   {}\n", "", "median",
+  std::string text = fmt::format("  {:<14}{:>12}   {:>24}{:>11}   {}\n", "", "median",
                                  "first .. third quartile", "launches", "candidate is faster by");
   if (!measurement.candidate.samples.empty()) {
     text += table_row("candidate", measurement.candidate, std::nullopt);

@@ -1,126 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input, row by row: the exact exit code, one error line that names the file, and nothing left behind.
 
-Runs the real programs on the CPU backend. KAGENT names the binary."""
+Runs the real programs on the CPU backend."""
 import json
-import os
 import pathlib
-import re
-import shutil
 import subprocess
-import tempfile
 import unittest
 
-KAGENT = os.environ["KAGENT"]
+from command_fixture import KERNEL, MODEL, TASK, CommandTest
 
-TASK = """\
-import torch
-import torch.nn as nn
+SYSTEM_PYTHON = "/usr/bin/python3"
 
 
-class Model(nn.Module):
-    def __init__(self, columns):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(columns))
-
-    def forward(self, x):
-        return torch.relu(x * self.weight)
-
-
-def get_inputs():
-    return [torch.randn(64, 32)]
-
-
-def get_init_inputs():
-    return [32]
-"""
-
-MODEL = """\
-import torch
-import torch.nn as nn
-import kagent
-
-scale = kagent.kernel("kernels/scale.cpp", "scale_relu")
-
-
-class ModelNew(nn.Module):
-    def __init__(self, columns):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(columns))
-
-    def forward(self, x):
-        y = torch.empty_like(x)
-        scale[x.shape[0], 1](y, x, self.weight, x.shape[1])
-        return y
-"""
-
-KERNEL = """\
-#include <kagent/cpu.h>
-
-extern "C" void scale_relu(float* y, const float* x, const float* weight, int columns) {
-  const long row = blockIdx.x;
-  for (int i = 0; i < columns; ++i) {
-    const float value = x[row * columns + i] * weight[i];
-    y[row * columns + i] = value > 0 ? value : 0;
-  }
-}
-"""
-
-
-class Sandbox(unittest.TestCase):
-    """One folder a test for task, candidate, temporary files, cache and locks."""
-
-    def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="kagent-cli-"))
-        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
-        self.tmp = self.root / "tmp"
-        self.tmp.mkdir()
-        self.write(TASK, MODEL, KERNEL)
-
-    def write(self, task=None, model=None, kernel=None):
-        for name, text in (("task.py", task), ("new/model_new.py", model), ("new/kernels/scale.cpp", kernel)):
-            if text is not None:
-                path = self.root / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-
-    def environment(self):
-        return {"PATH": os.environ["PATH"], "HOME": str(self.root), "TMPDIR": str(self.tmp),
-                "XDG_CACHE_HOME": os.environ.get("KAGENT_TEST_CACHE", str(self.root / "cache")),
-                "KAGENT_LOCK_DIR": str(self.root / "locks")}
-
-    def kagent(self, *arguments, timeout=240):
-        return subprocess.run([KAGENT, *map(str, arguments)], env=self.environment(), text=True,
-                              capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL)
-
-    def check(self, *more):
-        return self.kagent("check", self.root / "task.py", self.root / "new", "--backend", "cpu",
-                           "--quiet", "--rounds", "6", *more)
-
-    def assert_nothing_left(self):
-        self.assertEqual(list(self.tmp.iterdir()), [])
-        for folder in pathlib.Path("/proc").iterdir():
-            if not folder.name.isdigit() or int(folder.name) == os.getpid():
-                continue
-            try:
-                command = (folder / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            self.assertNotIn(str(self.tmp), command, "a process is left")
-        for lock in (self.root / "locks").glob("*.lock"):
-            done = subprocess.run(["flock", "--nonblock", lock, "true"])
-            self.assertEqual(done.returncode, 0, "a lock is left")
-
-    def assert_refused(self, done, code, pattern):
-        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
-        lines = done.stderr.splitlines()
-        self.assertEqual(len(lines), 1, done.stderr)
-        self.assertRegex(lines[0], r"^kagent: error: ")
-        self.assertRegex(lines[0], pattern)
-        self.assert_nothing_left()
-
-
-class Usage(Sandbox):
+class Usage(CommandTest):
     def test_no_such_task(self):
         done = self.kagent("check", "nowhere.py", self.root / "new", "--backend", "cpu", "--quiet")
         self.assert_refused(done, 2, r"open nowhere\.py: No such file")
@@ -141,13 +33,20 @@ class Usage(Sandbox):
         done = self.kagent("check", self.root / "task.py", self.root / "new", "--quiet")
         self.assert_refused(done, 6, r"no GPU")
 
+    def test_no_torch(self):
+        if not pathlib.Path(SYSTEM_PYTHON).exists() or subprocess.run([SYSTEM_PYTHON, "-Ic", "import torch"],
+                                                                      capture_output=True).returncode == 0:
+            self.skipTest("the system's Python has torch, or there is none")
+        done = self.check(environment={"KAGENT_PYTHON": SYSTEM_PYTHON})
+        self.assert_refused(done, 6, r"torch")
+
     def test_failure_as_json(self):
         done = self.kagent("check", "nowhere.py", self.root / "new", "--json", "--quiet")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(json.loads(done.stdout)["outcome"], "usage")
 
 
-class TaskInvalid(Sandbox):
+class TaskInvalid(CommandTest):
     def row(self, old, new, pattern):
         self.write(task=TASK.replace(old, new))
         self.assert_refused(self.check(), 4, pattern)
@@ -166,7 +65,7 @@ class TaskInvalid(Sandbox):
         self.row("return [torch.randn(64, 32)]", "import os; os._exit(3)", r"task\.py: .*exit code 3")
 
 
-class Candidate(Sandbox):
+class Candidate(CommandTest):
     def row(self, pattern, outcome, code=1, model=None, kernel=None, arguments=()):
         self.write(model=model, kernel=kernel)
         done = self.check("--json", *arguments)

@@ -24,6 +24,7 @@ struct PlanOptions {
   std::string candidate;
   std::string task;
   std::string device;
+  std::string audit;   // folder to write for the runner's audit mode; empty: none
 };
 
 Result<fs::path> task_of(const PlanOptions& options) {
@@ -50,6 +51,12 @@ Result<DeviceRecord> device_of(const PlanOptions& options) {
   return device;
 }
 
+Result<void> refuse_full_folder(const fs::path& folder) {
+  std::error_code code;
+  if (!fs::exists(folder, code) || (fs::is_directory(folder, code) && fs::is_empty(folder, code))) return {};
+  return Error{ErrorKind::usage, folder.string() + ": is there already; name a new or an empty folder"};
+}
+
 Result<int> plan(const PlanOptions& options) {
   KAGENT_TRY(const fs::path task_path, task_of(options));
   KAGENT_TRY(const Task task, tasks::load(task_path));
@@ -63,9 +70,14 @@ Result<int> plan(const PlanOptions& options) {
   KAGENT_TRY(auto recorded, session->record(std::get<Candidate>(frozen.content)));
   end_progress();
   std::optional<Fault> fault;
+  if (const auto* made = std::get_if<Plan>(&recorded); made != nullptr && !options.audit.empty()) {
+    KAGENT_TRY_VOID(refuse_full_folder(options.audit));
+    KAGENT_TRY(fault, session->write_audit_folder(std::get<Candidate>(frozen.content), *made, options.audit));
+    end_progress();
+  }
   if (auto* found = std::get_if<Fault>(&recorded)) fault = *found;
   if (const auto* made = std::get_if<Plan>(&recorded)) {
-    fault = policy::check_operators(*made, session->options().settings);
+    if (!fault) fault = policy::check_operators(*made, session->options().settings);
     if (options.judge.json) {
       fmt::print("{}\n", wire::dump({{"schema", "kagent.plan-command/1"},
                                      {"outcome", fault ? wire::word(fault->kind) : "success"},
@@ -97,6 +109,8 @@ void add_plan(CLI::App& app, int& exit_code_out) {
   command->add_option("--task", options->task, "its operator; default: task.py beside it");
   command->add_option("--device", options->device,
                       "device record (JSON) to record for; default: H200");
+  command->add_option("--audit", options->audit,
+                      "build it too, and write a folder for kagent-runner audit FOLDER (docs/audit-mode.md)");
   options->judge.add_to(*command);
   command->callback([options, &exit_code_out] {
     auto code = plan(*options);
