@@ -39,9 +39,9 @@ def in_forward(line):
 ROWS = {
     "good": (None, "", MODEL, KERNEL),
     "other parameter names": ("unsupported", "weight", MODEL.replace("self.weight", "self.gain"), KERNEL),
-    "raises": ("crash", r"model_new\.py:15: .*no way", in_forward("        raise RuntimeError('no way')\n"), KERNEL),
+    "raises": ("crash", r"model_new\.py:14: .*no way", in_forward("        raise RuntimeError('no way')\n"), KERNEL),
     "recurses for ever": ("crash", r"model_new\.py:\d+: .*[Rr]ecurs", in_forward("        return self.forward(x)\n"), KERNEL),
-    "item in forward": ("unsupported", r"model_new\.py:15: ", in_forward("        if x.sum().item() > 0: return x\n"), KERNEL),
+    "item in forward": ("unsupported", r"model_new\.py:14: ", in_forward("        if x.sum().item() > 0: return x\n"), KERNEL),
     "operator outside the policy": ("forbidden_op", r"model_new\.py:16: torch\.relu cannot be replayed",
                                     edited(MODEL, "        return y", "        return torch.relu(y)"), KERNEL),
     "does not compile": ("build_failed", r"kernels/scale\.cu:5: .*valve", MODEL, edited(KERNEL, "value > 0 ?", "valve > 0 ?")),

@@ -19,7 +19,9 @@ TASKS = pathlib.Path(__file__).resolve().parents[2] / "tasks"
 
 
 def slow(source):
-    """Right, and a thousand times the work."""
+    """Right, and a thousand times the work; on a card it waits 100,000 cycles."""
+    if BACKEND == "cuda":
+        return source.replace("  for (int", "  const long long start = clock64();\n  while (clock64() - start < 100000) {}\n  for (int")
     return source.replace("const float value =", "volatile float waste = 0;\n"
                           "    for (int n = 0; n < 1000; ++n) waste = waste + weight[i];\n    const float value =")
 

@@ -93,7 +93,7 @@ def _pack_float(value, kind, size):
     dtype = {"half": torch.float16, "bfloat16": torch.bfloat16}.get(kind)
     if dtype is None:
         dtype = torch.float64 if size == 8 else torch.float32
-    rounded = torch.tensor(value, dtype=dtype)
+    rounded = torch.tensor(value, dtype=dtype, device="cpu")   # whatever the default device is
     if math.isfinite(value) and not bool(torch.isfinite(rounded)):
         return None
     return ctypes.string_at(rounded.data_ptr(), rounded.element_size())
