@@ -32,11 +32,14 @@ struct Usage {
   std::int64_t input_tokens = 0;
   std::int64_t cached_tokens = 0;
   std::int64_t output_tokens = 0;
+  std::int64_t cache_written_tokens = 0;   // part of input_tokens too
+  double cost_usd = 0;                     // by the price table; 0 where it knows no price
   bool operator==(const Usage&) const = default;
 };
 
 /// replay_ended: a recorded conversation has no further reply; nothing was said.
-enum class ReplyEnd { finished, tool_calls, length, refusal, replay_ended };
+/// context_exceeded: the request does not fit the model's context; nothing was said.
+enum class ReplyEnd { finished, tool_calls, length, refusal, replay_ended, context_exceeded };
 
 struct Reply {
   std::string raw;                     // JSON text of the assistant message, byte for byte

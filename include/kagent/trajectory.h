@@ -13,7 +13,7 @@ namespace kagent {
 
 enum class StopReason {
   target_reached, finished, turns, tokens, money, wall_clock, gpu_seconds, plateau, stuck,
-  bad_calls, refusal, replay_ended, network, interrupted, environment,
+  bad_calls, context_exhausted, refusal, replay_ended, network, interrupted, environment,
 };
 
 /// One evaluation that a turn's tool call asked for.

@@ -109,9 +109,17 @@ Result<void> CandidateBook::evaluate(const Candidate& candidate, Entry& entry) {
   KAGENT_TRY(entry.evaluation, evaluator_.evaluate(candidate));
   entry.evaluation.candidate = candidate.hash;
   ++entry.evaluations;
+  count_device_time(entry.evaluation);
   // The journal first: it is what a resumed run believes.
   KAGENT_TRY_VOID(journal_.append(CandidateRecord{turn_, entry.evaluation}));
   return folder_.keep_evaluation(entry.evaluation);
+}
+
+void CandidateBook::count_device_time(const Evaluation& evaluation) {
+  for (const char* stage : {"load", "trials", "timing"}) {
+    const auto at = evaluation.stage_ms.find(stage);
+    if (at != evaluation.stage_ms.end()) device_seconds_ += at->second / 1000;
+  }
 }
 
 Result<void> CandidateBook::consider(const Candidate& candidate, const Entry& entry) {
@@ -126,6 +134,7 @@ Result<void> CandidateBook::restore(const std::vector<CandidateRecord>& records)
     Entry& entry = entries_[record.evaluation.candidate];
     if (entry.number == 0) entry.number = count();
     ++entry.evaluations;
+    count_device_time(record.evaluation);
     entry.evaluation = record.evaluation;
     if (better_than_best(entry.evaluation)) {
       best_ = store::BestResult{entry.number, entry.evaluation};

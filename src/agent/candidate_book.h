@@ -43,6 +43,9 @@ class CandidateBook : public toolbox::CandidateJudge {
   std::optional<toolbox::BestFigures> best_figures() const;
   bool target_reached() const;
 
+  /// What trials and measurements took, earlier parts of the run included.
+  double device_seconds() const { return device_seconds_; }
+
   /// Why the last judgement was not possible, and how many in a row were not.
   const std::optional<Error>& failure() const { return failure_; }
   int failures_in_a_row() const { return failures_; }
@@ -64,7 +67,10 @@ class CandidateBook : public toolbox::CandidateJudge {
   Evaluator& evaluator_;
   Journal& journal_;
   Baselines over_;
+  void count_device_time(const Evaluation& evaluation);
+
   int turn_ = 0;
+  double device_seconds_ = 0;
   std::map<std::string, Entry> entries_;  // by hash
   std::optional<store::BestResult> best_;
   std::optional<Error> failure_;

@@ -107,6 +107,13 @@ Loop::Stop Loop::budget_spent() const {
   if (settings_.max_tokens && tokens >= *settings_.max_tokens) {
     return std::pair{StopReason::tokens, fmt::format("{} tokens are spent", tokens)};
   }
+  if (settings_.max_usd && usage_.cost_usd >= *settings_.max_usd) {
+    return std::pair{StopReason::money, fmt::format("${:.2f} are spent", usage_.cost_usd)};
+  }
+  if (settings_.max_gpu_seconds && parts_.book.device_seconds() >= *settings_.max_gpu_seconds) {
+    return std::pair{StopReason::gpu_seconds,
+                     fmt::format("{:.0f} s of the device are spent", parts_.book.device_seconds())};
+  }
   const double seconds = seconds_since(started_) + earlier_seconds_;
   if (settings_.max_wall_clock &&
       seconds >= static_cast<double>(settings_.max_wall_clock->count())) {
@@ -133,6 +140,10 @@ Loop::Stop Loop::play_turn() {
   }
   if (reply->end == ReplyEnd::replay_ended) {
     return std::pair{StopReason::replay_ended, std::string("the recorded conversation has ended")};
+  }
+  if (reply->end == ReplyEnd::context_exceeded) {
+    return std::pair{StopReason::context_exhausted,
+                     std::string("the conversation does not fit the model's context any more")};
   }
   Turn turn;
   turn.number = ++turns_;
@@ -261,6 +272,8 @@ std::string Loop::status_line(int turn) const {
     line += " · no correct candidate yet";
   }
   line += fmt::format(" · {} evaluated", parts_.book.count());
+  if (settings_.max_usd)
+    line += fmt::format(" · ${:.2f} of ${:.2f}", usage_.cost_usd, *settings_.max_usd);
   if (settings_.max_wall_clock) {
     const double left = static_cast<double>(settings_.max_wall_clock->count()) - earlier_seconds_ -
                         seconds_since(started_);
@@ -273,6 +286,8 @@ void Loop::remember(const Turn& turn) {
   usage_.input_tokens += turn.reply.usage.input_tokens;
   usage_.cached_tokens += turn.reply.usage.cached_tokens;
   usage_.output_tokens += turn.reply.usage.output_tokens;
+  usage_.cache_written_tokens += turn.reply.usage.cache_written_tokens;
+  usage_.cost_usd += turn.reply.usage.cost_usd;
   request_.messages.emplace_back(turn.reply);
   if (!turn.results.empty()) request_.messages.emplace_back(ToolMessage{turn.results});
   if (!turn.nudge.empty()) request_.messages.emplace_back(UserMessage{turn.nudge});

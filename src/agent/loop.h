@@ -26,6 +26,8 @@ struct LoopSettings {
   int max_turns = 200;
   std::optional<std::int64_t> max_tokens;  // input and output, over all turns
   std::optional<std::chrono::seconds> max_wall_clock;
+  std::optional<double> max_usd;          // by the price table
+  std::optional<double> max_gpu_seconds;  // of trials and measurements
   AfterSuccess after_success = AfterSuccess::stop;
 };
 

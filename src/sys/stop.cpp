@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -39,5 +40,11 @@ void install_stop_handlers() {
 
 int stop_requested() { return requested.load(); }
 int stop_fd() { return event_descriptor; }
+
+bool sleep_unless_stopped(std::chrono::milliseconds duration) {
+  struct pollfd waited {event_descriptor, POLLIN, 0};
+  ::poll(&waited, 1, static_cast<int>(duration.count()));
+  return stop_requested() != 0;
+}
 
 }  // namespace kagent::sys

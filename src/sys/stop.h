@@ -3,6 +3,8 @@
 // ends the program at once. Whoever waits polls stop_fd() beside what it waits for.
 #pragma once
 
+#include <chrono>
+
 namespace kagent::sys {
 
 /// Installs the handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Call once, early.
@@ -13,5 +15,8 @@ int stop_requested();
 
 /// Readable for ever once a stop was requested; -1 before install_stop_handlers().
 int stop_fd();
+
+/// Sleeps, and wakes early where a stop is requested; true then.
+bool sleep_unless_stopped(std::chrono::milliseconds duration);
 
 }  // namespace kagent::sys

@@ -37,6 +37,12 @@ void read(const Reader& reader, Usage& usage) {
   usage.input_tokens = reader.field("input_tokens").integer(0);
   usage.cached_tokens = reader.field("cached_tokens").integer(0);
   usage.output_tokens = reader.field("output_tokens").integer(0);
+  if (const Reader written = reader.optional("cache_written_tokens"); written.present()) {
+    usage.cache_written_tokens = written.integer(0);
+  }
+  if (const Reader cost = reader.optional("cost_usd"); cost.present()) {
+    usage.cost_usd = cost.number();
+  }
 }
 
 void read(const Reader& reader, Reply& reply) {
@@ -74,7 +80,9 @@ Json to_json(const ToolResult& result) {
 Json to_json(const Usage& usage) {
   return {{"input_tokens", usage.input_tokens},
           {"cached_tokens", usage.cached_tokens},
-          {"output_tokens", usage.output_tokens}};
+          {"output_tokens", usage.output_tokens},
+          {"cache_written_tokens", usage.cache_written_tokens},
+          {"cost_usd", usage.cost_usd}};
 }
 
 Json to_json(const ToolSpec& spec) {

@@ -58,10 +58,11 @@ KAGENT_WORDS(Compiler, KAGENT_WORD(automatic), KAGENT_WORD(nvrtc), KAGENT_WORD(n
 KAGENT_WORDS(StopReason, KAGENT_WORD(target_reached), KAGENT_WORD(finished), KAGENT_WORD(turns),
              KAGENT_WORD(tokens), KAGENT_WORD(money), KAGENT_WORD(wall_clock),
              KAGENT_WORD(gpu_seconds), KAGENT_WORD(plateau), KAGENT_WORD(stuck),
-             KAGENT_WORD(bad_calls), KAGENT_WORD(refusal), KAGENT_WORD(replay_ended),
+             KAGENT_WORD(bad_calls), KAGENT_WORD(context_exhausted),
+             KAGENT_WORD(refusal), KAGENT_WORD(replay_ended),
              KAGENT_WORD(network), KAGENT_WORD(interrupted), KAGENT_WORD(environment));
 KAGENT_WORDS(ReplyEnd, KAGENT_WORD(finished), KAGENT_WORD(tool_calls), KAGENT_WORD(length),
-             KAGENT_WORD(refusal), KAGENT_WORD(replay_ended));
+             KAGENT_WORD(refusal), KAGENT_WORD(replay_ended), KAGENT_WORD(context_exceeded));
 
 }  // namespace
 

@@ -5,8 +5,7 @@
 #include "commands.h"
 #include "exit_codes.h"
 #include "judge_options.h"
-#include "llm/model_name.h"
-#include "llm/replay_client.h"
+#include "model_options.h"
 #include "report/evaluation_text.h"
 #include "sys/stop.h"
 #include "tasks/load.h"
@@ -24,19 +23,24 @@ namespace {
 struct OptimizeOptions {
   JudgeOptions judge;
   std::string task;
-  std::string model;
+  ModelOptions model;
   std::string out = ".kagent/runs";
   std::string resume;
   int max_turns = 200;
   std::int64_t max_tokens = 0;  // 0: no limit
   int max_minutes = 0;          // 0: no limit
+  double budget_usd = 0;        // 0: no limit
+  int max_gpu_seconds = 0;      // 0: no limit
   bool keep_going = false;
 };
 
 /// What the figures of this run do not say; the first and the last line of the output.
 std::vector<std::string> warnings(const OptimizeOptions& options) {
-  std::vector<std::string> all{"model " + options.model +
-                               ": a recorded conversation answers, no model is asked"};
+  std::vector<std::string> all;
+  if (options.model.is_replay()) {
+    all.push_back("model " + options.model.name +
+                  ": a recorded conversation answers, no model is asked");
+  }
   if (options.judge.settings.backend == Backend::cpu) {
     all.push_back("CPU backend: its figures say nothing about a GPU");
   }
@@ -61,14 +65,9 @@ agent::StepListener steps_to_stderr(bool quiet) {
   };
 }
 
-Result<std::unique_ptr<llm::ReplayClient>> open_model(const OptimizeOptions& options) {
-  KAGENT_TRY(const auto name, llm::parse_model_name(options.model));
-  KAGENT_TRY(auto conversation, llm::read_conversation(name.model));
-  return std::make_unique<llm::ReplayClient>(
-      options.model, std::move(conversation), [](const std::string& difference) {
-        end_progress();
-        fmt::print(stderr, "kagent: differs from the recording: {}\n", difference);
-      });
+void notice(const std::string& line) {
+  end_progress();
+  fmt::print(stderr, "kagent: {}\n", line);
 }
 
 Result<store::RunFolder> open_folder(const OptimizeOptions& options, const Task& task) {
@@ -80,6 +79,15 @@ Result<store::RunFolder> open_folder(const OptimizeOptions& options, const Task&
   return folder;
 }
 
+wire::Json sampling_facts(const llm::Sampling& sampling) {
+  wire::Json facts = wire::Json::object();
+  if (sampling.temperature) facts["temperature"] = *sampling.temperature;
+  if (sampling.top_p) facts["top_p"] = *sampling.top_p;
+  if (!sampling.effort.empty()) facts["effort"] = sampling.effort;
+  if (sampling.max_reply_tokens) facts["max_reply_tokens"] = *sampling.max_reply_tokens;
+  return facts;
+}
+
 wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeRequest& request,
                      const evaluator::Session* session) {
   wire::Json facts{{"kagent", KAGENT_VERSION},
@@ -87,11 +95,14 @@ wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeReques
                     {{"name", request.task.name},
                      {"path", request.task.path.string()},
                      {"hash", request.task.hash}}},
-                   {"model", options.model},
+                   {"model", options.model.name},
+                   {"sampling", sampling_facts(options.model.sampling)},
                    {"settings", wire::to_json(request.judge)},
                    {"max_turns", options.max_turns},
                    {"max_tokens", options.max_tokens},
                    {"max_minutes", options.max_minutes},
+                   {"budget_usd", options.budget_usd},
+                   {"max_gpu_seconds", options.max_gpu_seconds},
                    {"keep_going", options.keep_going},
                    {"sandbox", options.judge.sandbox},
                    {"warnings", request.warnings}};
@@ -112,6 +123,8 @@ Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, cons
   if (options.max_minutes > 0) {
     request.loop.max_wall_clock = std::chrono::minutes(options.max_minutes);
   }
+  if (options.budget_usd > 0) request.loop.max_usd = options.budget_usd;
+  if (options.max_gpu_seconds > 0) request.loop.max_gpu_seconds = options.max_gpu_seconds;
   request.loop.after_success =
       options.keep_going ? agent::AfterSuccess::keep_going : agent::AfterSuccess::stop;
   request.warnings = warnings(options);
@@ -155,11 +168,11 @@ void print_result(const OptimizeOptions& options, const JudgeSettings& settings,
   } else {
     fmt::print("no correct candidate\n");
   }
-  fmt::print("{}\n", base::join(result.warnings, ". "));
+  if (!result.warnings.empty()) fmt::print("{}\n", base::join(result.warnings, ". "));
 }
 
 Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRequest& request,
-                               evaluator::SessionOptions session_options, llm::ReplayClient& model,
+                               evaluator::SessionOptions session_options, OpenModel& model,
                                const store::RunFolder& folder) {
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
   session_options.candidates = folder.candidates();
@@ -168,31 +181,36 @@ Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRe
   KAGENT_TRY(auto session, evaluator::Session::open(request.task, std::move(session_options)));
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, session.get())));
   request.device = session->facts().device;
-  KAGENT_TRY(auto end,
-             agent::optimize(request,
-                             {model, *session, shell, [] { return sys::stop_requested() != 0; },
-                              steps_to_stderr(options.judge.quiet)},
-                             folder));
-  model.compare(end.last_results);
+  KAGENT_TRY(auto end, agent::optimize(
+                           request,
+                           {*model.chat, *session, shell, [] { return sys::stop_requested() != 0; },
+                            steps_to_stderr(options.judge.quiet)},
+                           folder));
+  if (model.replay != nullptr) model.replay->compare(end.last_results);
   return end;
 }
 
-Result<int> optimize(const OptimizeOptions& options) {
+Result<int> optimize(OptimizeOptions& options) {
   KAGENT_TRY(const Task task, tasks::load(options.task));
-  KAGENT_TRY(auto model, open_model(options));
+  KAGENT_TRY(auto model, open_model(options.model, &notice));
+  if (options.budget_usd > 0 && !model.priced && model.replay == nullptr) {
+    return Error{ErrorKind::usage, "--budget-usd: no price is known for " + options.model.name +
+                                       "; add a row to prices.json (docs/agent.md)"};
+  }
   KAGENT_TRY(auto session_options, options.judge.session({}));
   const JudgeSettings settings = session_options.settings;
   KAGENT_TRY(auto request, make_request(options, task, settings));
   KAGENT_TRY(const auto folder, open_folder(options, task));
-  say(options, base::join(request.warnings, ". "));
+  if (!request.warnings.empty()) say(options, base::join(request.warnings, ". "));
   say(options, "run folder: " + folder.path().string());
-  auto end = run(options, request, std::move(session_options), *model, folder);
+  if (!model.price_note.empty()) say(options, model.price_note);
+  auto end = run(options, request, std::move(session_options), model, folder);
   end_progress();
   if (!end) {
     std::error_code code;
     if (!std::filesystem::exists(folder.result_file(), code)) {
       // What the caller is told is why it could not run; that the record failed too adds nothing.
-      (void)agent::record_failure(request, options.model, folder, end.error());
+      (void)agent::record_failure(request, options.model.name, folder, end.error());
     }
     return std::move(end).error();
   }
@@ -209,8 +227,7 @@ void add_optimize(CLI::App& app, int& exit_code_out) {
   auto* command =
       app.add_subcommand("optimize", "let a model write faster kernels for an operator");
   command->add_option("task", options->task, "the operator: a KernelBench-format file")->required();
-  command->add_option("--model", options->model, "replay/FILE: a recorded conversation")
-      ->required();
+  options->model.add_to(*command);
   command->add_option("--out", options->out, "where run folders are made (default .kagent/runs)");
   command->add_option("--resume", options->resume, "go on with this run folder");
   command->add_option("--max-turns", options->max_turns, "replies of the model (default 200)")
@@ -219,6 +236,11 @@ void add_optimize(CLI::App& app, int& exit_code_out) {
       ->check(CLI::PositiveNumber);
   command->add_option("--max-minutes", options->max_minutes, "wall clock of the run")
       ->check(CLI::Range(1, 100000));
+  command->add_option("--budget-usd", options->budget_usd, "what the model may cost")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--max-gpu-seconds", options->max_gpu_seconds, "time of trials and measurements")
+      ->check(CLI::Range(1, 10000000));
   command->add_flag("--keep-going", options->keep_going, "do not stop at success");
   options->judge.add_to(*command);
   command->callback([options, &exit_code_out] {

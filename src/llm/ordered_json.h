@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that keeps the order of its members: what a provider said goes back as it came.
+#pragma once
+
+#include <kagent/result.h>
+
+#include "wire/json.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kagent::llm {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// With the caps of wire::parse_text.
+inline Result<OrderedJson> parse_ordered(const std::string& text, const std::string& what) {
+  if (auto checked = wire::parse_text(text, what); !checked) return std::move(checked).error();
+  return OrderedJson::parse(text);
+}
+
+inline std::string dump(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+/// A member that is a text, or "".
+inline std::string text_in(const OrderedJson& object, const char* name) {
+  if (!object.is_object()) return "";
+  const auto at = object.find(name);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+/// A member that is a number of tokens; 0 for anything else.
+inline std::int64_t count_in(const OrderedJson& object, const char* name) {
+  if (!object.is_object()) return 0;
+  const auto at = object.find(name);
+  if (at == object.end() || !at->is_number_integer()) return 0;
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const auto value = at->get<std::int64_t>();
+  return value < 0 ? 0 : value > kMost ? kMost : value;
+}
+
+/// A member of any kind, or null.
+inline const OrderedJson& member(const OrderedJson& object, const char* name) {
+  static const OrderedJson kNull;
+  if (!object.is_object()) return kNull;
+  const auto at = object.find(name);
+  return at == object.end() ? kNull : *at;
+}
+
+}  // namespace kagent::llm

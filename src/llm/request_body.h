@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A conversation in the providers' wire formats. Replies go back as the raw JSON that they came as;
+// one that another provider gave is written anew from its text and calls. Pure.
+#pragma once
+
+#include <kagent/chat.h>
+
+#include "llm/endpoint.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace kagent::llm {
+
+/// What is not set is not sent: some models refuse what they do not know.
+struct Sampling {
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::string effort;                            // of reasoning: low, medium, high, …
+  std::optional<std::int64_t> max_reply_tokens;  // Anthropic's format needs one: 16384
+};
+
+std::string anthropic_body(const ChatRequest& request, const std::string& model,
+                           const Sampling& sampling);
+
+std::string openai_body(const ChatRequest& request, const std::string& model,
+                        const Sampling& sampling, const Endpoint& endpoint);
+
+}  // namespace kagent::llm

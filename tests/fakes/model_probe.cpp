@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// model_probe MODEL BASE_URL TIMEOUTS RETRIES ASKS: asks a model over HTTP as `kagent optimize`
+// does, ASKS times with the history growing, and prints each reply as JSON. For
+// tests/cli/model_client_test.py.
+#include "exit_codes.h"
+#include "model_options.h"
+#include "sys/stop.h"
+#include "wire/trajectory_json.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+int main(int argc, char** argv) {
+  using namespace kagent;
+  KAGENT_CHECK(argc == 6);
+  sys::install_stop_handlers();
+  cli::ModelOptions options;
+  options.name = argv[1];
+  options.base_url = argv[2];
+  options.timeouts = argv[3];
+  options.retries = std::atoi(argv[4]);
+  auto model = cli::open_model(
+      options, [](const std::string& line) { fmt::print(stderr, "kagent: {}\n", line); });
+  if (!model) return cli::report_failure(model.error(), false);
+  ChatRequest request;
+  request.system = "Be brief.";
+  request.messages.emplace_back(UserMessage{"Begin."});
+  request.tools.push_back({"bash", "runs", R"({"type":"object","properties":{}})"});
+  for (int i = 0; i < std::atoi(argv[5]); ++i) {
+    auto reply = model->chat->complete(request);
+    if (!reply) return cli::report_failure(reply.error(), false);
+    fmt::print("{}\n", wire::dump(wire::to_json(*reply)));
+    ToolMessage results;
+    for (const ToolCall& call : reply->calls) results.results.push_back({call.id, "done", false});
+    request.messages.emplace_back(*std::move(reply));
+    request.messages.emplace_back(std::move(results));
+  }
+  return 0;
+}
