@@ -5,12 +5,14 @@
 Both wire formats, their quirks, streams cut at many offsets, busy servers, resets, stalls and slow drips."""
 import json
 import os
+import pathlib
 import subprocess
 import unittest
 
 from model_server import ModelServer, stream_of
 
 PROBE = os.environ["KAGENT_MODEL_PROBE"]
+SHARE = str(pathlib.Path(__file__).resolve().parents[2] / "share")
 KEY = "sk-canary-0123456789"
 GOOD = {"text": "So.", "reasoning": "Hm.", "calls": [("bash", {"command": "ls \u00fc"}), ("read_file", {"path": "a"})]}
 FAST = "connect=2,first=0.4,idle=0.4,total=20"
@@ -22,7 +24,7 @@ class ModelClient(unittest.TestCase):
         self.addCleanup(server.close)
         base = server.address if api == "anthropic" else server.address + "/v1"
         variable = "ANTHROPIC" if api == "anthropic" else "OPENAI"
-        done = subprocess.run([PROBE, f"{api}/model", base, FAST, str(retries), str(asks)], text=True, capture_output=True,
+        done = subprocess.run([PROBE, f"{api}/model", base, FAST, str(retries), str(asks), SHARE], text=True, capture_output=True,
                               timeout=60, env={f"{variable}_API_KEY": KEY, "NO_PROXY": "*"} | (environment or {}))
         self.assertNotIn(KEY, done.stdout + done.stderr)
         self.server = server

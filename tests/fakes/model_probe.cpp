@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// model_probe MODEL BASE_URL TIMEOUTS RETRIES ASKS: asks a model over HTTP as `kagent optimize`
-// does, ASKS times with the history growing, and prints each reply as JSON. For
+// model_probe MODEL BASE_URL TIMEOUTS RETRIES ASKS SHARE: asks a model over HTTP as `kagent
+// optimize` does, ASKS times with the history growing, and prints each reply as JSON. For
 // tests/cli/model_client_test.py.
 #include "exit_codes.h"
-#include "model_options.h"
+#include "llm/open_model.h"
 #include "sys/stop.h"
 #include "wire/trajectory_json.h"
 
@@ -13,15 +13,15 @@
 
 int main(int argc, char** argv) {
   using namespace kagent;
-  KAGENT_CHECK(argc == 6);
+  KAGENT_CHECK(argc == 7);
   sys::install_stop_handlers();
-  cli::ModelOptions options;
+  llm::ModelChoice options;
   options.name = argv[1];
   options.base_url = argv[2];
   options.timeouts = argv[3];
   options.retries = std::atoi(argv[4]);
-  auto model = cli::open_model(
-      options, [](const std::string& line) { fmt::print(stderr, "kagent: {}\n", line); });
+  auto model = llm::open_model(
+      options, argv[6], [](const std::string& line) { fmt::print(stderr, "kagent: {}\n", line); });
   if (!model) return cli::report_failure(model.error(), false);
   ChatRequest request;
   request.system = "Be brief.";

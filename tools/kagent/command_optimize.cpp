@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "exit_codes.h"
 #include "judge_options.h"
-#include "model_options.h"
+#include "llm/open_model.h"
 #include "report/evaluation_text.h"
 #include "sys/stop.h"
 #include "tasks/load.h"
@@ -23,7 +23,7 @@ namespace {
 struct OptimizeOptions {
   JudgeOptions judge;
   std::string task;
-  ModelOptions model;
+  llm::ModelChoice model;
   std::string out = ".kagent/runs";
   std::string resume;
   int max_turns = 200;
@@ -172,7 +172,7 @@ void print_result(const OptimizeOptions& options, const JudgeSettings& settings,
 }
 
 Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRequest& request,
-                               evaluator::SessionOptions session_options, OpenModel& model,
+                               evaluator::SessionOptions session_options, llm::OpenModel& model,
                                const store::RunFolder& folder) {
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
   session_options.candidates = folder.candidates();
@@ -192,7 +192,8 @@ Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRe
 
 Result<int> optimize(OptimizeOptions& options) {
   KAGENT_TRY(const Task task, tasks::load(options.task));
-  KAGENT_TRY(auto model, open_model(options.model, &notice));
+  KAGENT_TRY(const auto installation, evaluator::Installation::find());
+  KAGENT_TRY(auto model, llm::open_model(options.model, installation.share, &notice));
   if (options.budget_usd > 0 && !model.priced && model.replay == nullptr) {
     return Error{ErrorKind::usage, "--budget-usd: no price is known for " + options.model.name +
                                        "; add a row to prices.json (docs/agent.md)"};
@@ -220,6 +221,27 @@ Result<int> optimize(OptimizeOptions& options) {
   return code_of(*end);
 }
 
+void add_model_options(CLI::App& command, llm::ModelChoice& model) {
+  command.add_option("--model", model.name,
+                     "PROVIDER/MODEL, or replay/FILE: a recorded conversation (else KAGENT_MODEL)");
+  command.add_option("--base-url", model.base_url,
+                     "where the provider's API is (else KAGENT_BASE_URL)");
+  command.add_option("--model-timeouts", model.timeouts,
+                     "seconds: connect=10,first=600,idle=300,total=1800");
+  command
+      .add_option("--model-retries", model.retries,
+                  "how often a failed request is repeated (default 8)")
+      ->check(CLI::Range(0, 100));
+  command.add_option("--temperature", model.sampling.temperature, "sent only when given")
+      ->check(CLI::Range(0.0, 2.0));
+  command.add_option("--top-p", model.sampling.top_p, "sent only when given")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--effort", model.sampling.effort,
+                     "of reasoning, sent only when given: low, medium, high, …");
+  command.add_option("--max-reply-tokens", model.sampling.max_reply_tokens, "longest reply")
+      ->check(CLI::Range(1, 1'000'000));
+}
+
 }  // namespace
 
 void add_optimize(CLI::App& app, int& exit_code_out) {
@@ -227,7 +249,7 @@ void add_optimize(CLI::App& app, int& exit_code_out) {
   auto* command =
       app.add_subcommand("optimize", "let a model write faster kernels for an operator");
   command->add_option("task", options->task, "the operator: a KernelBench-format file")->required();
-  options->model.add_to(*command);
+  add_model_options(*command, options->model);
   command->add_option("--out", options->out, "where run folders are made (default .kagent/runs)");
   command->add_option("--resume", options->resume, "go on with this run folder");
   command->add_option("--max-turns", options->max_turns, "replies of the model (default 200)")
