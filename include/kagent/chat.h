@@ -66,6 +66,7 @@ struct ChatRequest {
   std::string system;
   std::vector<Message> messages;
   std::vector<ToolSpec> tools;
+  int turn = 1;                        // number of the reply that is asked for
 };
 
 class ChatClient {

@@ -32,6 +32,15 @@ struct Turn {
   bool operator==(const Turn&) const = default;
 };
 
+/// From one turn on the model is shown less of what was before. docs/agent.md tells when.
+struct ContextEdit {
+  int turn = 0;           // the first that is asked for this way; 0: nothing is left out
+  int results_from = 1;   // of earlier turns, only the first line of long results is shown
+  int turns_from = 1;     // earlier turns are not shown; `record` follows the opening instead
+  std::string record;
+  bool operator==(const ContextEdit&) const = default;
+};
+
 /// Append-only; each append is durable when it returns.
 class Journal {
  public:
@@ -40,6 +49,7 @@ class Journal {
   virtual Result<void> begin(int turn, const Reply& reply) = 0;
   virtual Result<void> append(const Turn& turn) = 0;
   virtual Result<void> append(const CandidateRecord& record) = 0;
+  virtual Result<void> append(const ContextEdit& edit) = 0;
   virtual Result<void> append(StopReason reason, const std::string& explanation) = 0;
 };
 

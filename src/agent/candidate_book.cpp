@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/candidate_book.h"
 
+#include "base/text.h"
 #include "report/evaluation_text.h"
+#include "toolbox/feedback.h"
 #include "workspace/freeze.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -123,10 +127,55 @@ void CandidateBook::count_device_time(const Evaluation& evaluation) {
 }
 
 Result<void> CandidateBook::consider(const Candidate& candidate, const Entry& entry) {
+  ++since_gain_;
   if (!better_than_best(entry.evaluation)) return {};
+  const double now = rank(entry.evaluation, over_);
+  if (!best_ || now >= 1.02 * rank_at_gain_) {
+    since_gain_ = 0;
+    rank_at_gain_ = now;
+  }
   KAGENT_TRY_VOID(folder_.keep_best(candidate, entry.evaluation));
   best_ = store::BestResult{entry.number, entry.evaluation};
   return {};
+}
+
+std::string CandidateBook::record() const {
+  constexpr std::size_t kMostLines = 60;
+  constexpr std::size_t kMostSourceBytes = 48u << 10;
+  std::map<int, std::string> lines;
+  for (const auto& [hash, entry] : entries_) {
+    lines[entry.number] = fmt::format("#{}: {}", entry.number, report::outcome(entry.evaluation));
+    if (entry.evaluation.score) {
+      lines[entry.number] += ", " + toolbox::figures(figures_of({entry.number, entry.evaluation}));
+    } else if (entry.evaluation.verdict.fault) {
+      lines[entry.number] += ": " + base::one_line(entry.evaluation.verdict.fault->message, 160);
+    }
+  }
+  std::string text = "[The conversation was longer; this record stands for its older turns.]\n";
+  text += fmt::format("Candidates judged so far: {}.\n", lines.size());
+  std::size_t skipped = lines.size() > kMostLines ? lines.size() - kMostLines : 0;
+  for (const auto& [number, line] : lines) {
+    if (skipped > 0 && (!best_ || number != best_->number)) {
+      --skipped;
+      continue;
+    }
+    text += line + "\n";
+  }
+  if (!best_)
+    return text + "None is correct yet. The workspace holds your files as you left them.\n";
+  text += fmt::format("The best is #{}; its files:\n", best_->number);
+  auto stored =
+      sys::ConfinedFolder::open(folder_.candidates() / best_->evaluation.candidate / "source");
+  if (!stored) return text;
+  const auto frozen = workspace::freeze(*stored, folder_.candidates());
+  const auto* candidate = frozen ? std::get_if<Candidate>(&*frozen) : nullptr;
+  if (candidate == nullptr) return text;
+  std::string files;
+  for (const auto& [path, source] : candidate->files) {
+    files += "```" + path + "\n" + source + "\n```\n";
+  }
+  return text + base::cap(files, kMostSourceBytes) +
+         "The workspace holds your files as you left them, which may differ.\n";
 }
 
 Result<void> CandidateBook::restore(const std::vector<CandidateRecord>& records) {

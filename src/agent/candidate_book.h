@@ -43,6 +43,13 @@ class CandidateBook : public toolbox::CandidateJudge {
   std::optional<toolbox::BestFigures> best_figures() const;
   bool target_reached() const;
 
+  /// What stands for turns that the model is not shown any more: every candidate in a line, and
+  /// the best one's files.
+  std::string record() const;
+
+  /// Judged candidates since the best one last gained 2 % or more.
+  int since_gain() const { return since_gain_; }
+
   /// What trials and measurements took, earlier parts of the run included.
   double device_seconds() const { return device_seconds_; }
 
@@ -71,6 +78,8 @@ class CandidateBook : public toolbox::CandidateJudge {
 
   int turn_ = 0;
   double device_seconds_ = 0;
+  int since_gain_ = 0;
+  double rank_at_gain_ = 0;  // of the best one then: small gains add up
   std::map<std::string, Entry> entries_;  // by hash
   std::optional<store::BestResult> best_;
   std::optional<Error> failure_;

@@ -19,7 +19,24 @@ using toolbox::failed;
 constexpr int kMaxBadTurns = 3;
 constexpr int kMaxSilentTurns = 2;
 constexpr int kMaxJudgeFailures = 3;
+constexpr int kPlateauAt = 15;    // candidates without a gain of 2 %: the model is told
+constexpr int kPlateauEnds = 45;  // the run ends
 constexpr std::size_t kMaxCallsInATurn = 32;
+
+std::vector<ToolSpec> specs(const std::vector<Tool*>& tools) {
+  std::vector<ToolSpec> all;
+  for (const Tool* tool : tools) all.push_back(tool->spec());
+  return all;
+}
+
+/// What every request holds besides the conversation.
+std::size_t fixed_bytes(const ChatRequest& request) {
+  std::size_t bytes = request.system.size();
+  for (const ToolSpec& tool : request.tools) {
+    bytes += tool.name.size() + tool.description.size() + tool.schema.size();
+  }
+  return bytes;
+}
 
 ToolOutcome malformed(std::string text) {
   ToolOutcome outcome = failed(std::move(text));
@@ -49,18 +66,20 @@ std::string step_text(const ToolCall& call, const ToolOutcome& outcome) {
 }  // namespace
 
 Loop::Loop(LoopParts parts, LoopSettings settings, std::string system, const std::string& opening)
-    : parts_(std::move(parts)), settings_(settings) {
-  request_.system = std::move(system);
-  request_.messages.emplace_back(UserMessage{opening});
-  for (const Tool* tool : parts_.tools) request_.tools.push_back(tool->spec());
-}
+    : parts_(std::move(parts)),
+      settings_(settings),
+      request_{std::move(system), {}, specs(parts_.tools), 1},
+      context_(opening, fixed_bytes(request_), settings_.context_tokens) {}
 
-void Loop::take_over(const std::vector<Turn>& earlier) {
+void Loop::take_over(const std::vector<Turn>& earlier, const ContextEdit& edit) {
+  context_.take_over(earlier, edit);
+  judged_ = parts_.book.count();
   for (const Turn& turn : earlier) {
-    remember(turn);
+    count(turn);
     turns_ = turn.number;
     earlier_seconds_ += turn.seconds;
     for (std::size_t i = 0; i < turn.results.size() && i < turn.reply.calls.size(); ++i) {
+      if (turn.reply.calls[i].tool == "evaluate") continue;
       stuck_.observe(turn.reply.calls[i], turn.results[i].text);
     }
   }
@@ -132,7 +151,13 @@ Loop::Stop Loop::could_not(const Error& error, StopReason otherwise) {
 
 Loop::Stop Loop::play_turn() {
   const auto start = parts_.now();
-  auto reply = parts_.chat.complete(request_);
+  const auto record = [this] { return parts_.book.record(); };
+  if (Stop stop = settle_context(context_.fit(record))) return stop;
+  auto reply = ask();
+  if (reply && reply->end == ReplyEnd::context_exceeded) {
+    if (Stop stop = settle_context(context_.shrink(record))) return stop;
+    reply = ask();
+  }
   if (!reply) {
     return could_not(reply.error(), reply.error().kind == ErrorKind::network
                                         ? StopReason::network
@@ -163,11 +188,36 @@ Loop::Stop Loop::play_turn() {
     stop = turn.reply.calls.empty() ? no_calls(turn) : run_calls(turn);
   }
   turn.seconds = seconds_since(start);
-  remember(turn);
+  count(turn);
+  context_.add(turn);
   if (auto written = parts_.journal.append(turn); !written) {
     return could_not(written.error(), StopReason::environment);
   }
   return stop;
+}
+
+Result<Reply> Loop::ask() {
+  request_.messages = context_.messages();
+  request_.turn = turns_ + 1;
+  auto reply = parts_.chat.complete(request_);
+  request_.messages.clear();
+  if (reply) context_.learn(reply->usage.input_tokens);
+  return reply;
+}
+
+Loop::Stop Loop::settle_context(Fit fit) {
+  if (fit == Fit::fits) return {};
+  if (fit == Fit::exhausted) {
+    return std::pair{
+        StopReason::context_exhausted,
+        std::string("what must be told does not fit the model's context; see --context")};
+  }
+  if (auto written = parts_.journal.append(context_.edit()); !written) {
+    return could_not(written.error(), StopReason::environment);
+  }
+  tell(context_.edit().record.empty() ? "left old outputs out of the conversation"
+                                      : "put a record in place of the older turns");
+  return {};
 }
 
 Loop::Stop Loop::run_calls(Turn& turn) {
@@ -220,11 +270,17 @@ ToolOutcome Loop::run_call(const ToolCall& call, ReplyEnd end) {
 Loop::Stop Loop::after_call(const ToolCall& call, ToolOutcome& outcome) {
   if (outcome.finish)
     return std::pair{StopReason::finished, std::string("the model says it is done")};
+  std::string seen = outcome.text;
   if (call.tool == "evaluate") {
     if (Stop stop = judge_failed()) return stop;
     if (Stop stop = success()) return stop;
+    if (Stop stop = plateau(outcome)) return stop;
+    // Another candidate is another attempt, however alike the two outcomes read.
+    if (std::exchange(judged_, parts_.book.count()) != parts_.book.count()) {
+      seen += " of candidate " + std::to_string(judged_);
+    }
   }
-  switch (stuck_.observe(call, outcome.text)) {
+  switch (stuck_.observe(call, seen)) {
     case Repetition::none:
       return {};
     case Repetition::nudge:
@@ -235,6 +291,25 @@ Loop::Stop Loop::after_call(const ToolCall& call, ToolOutcome& outcome) {
     case Repetition::stuck:
       return std::pair{StopReason::stuck, "the same call of " + base::one_line(call.tool, 40) +
                                               " had the same outcome six times"};
+  }
+  return {};
+}
+
+Loop::Stop Loop::plateau(ToolOutcome& outcome) {
+  const int tried = parts_.book.since_gain();
+  if (judged_ == parts_.book.count() || !parts_.book.best() || tried < kPlateauAt) return {};
+  if (tried >= kPlateauEnds) {
+    return std::pair{StopReason::plateau,
+                     fmt::format("{} candidates in a row gained less than 2 %", tried)};
+  }
+  if (tried % kPlateauAt == 0) {
+    const auto best = *parts_.book.best_figures();
+    outcome.text += fmt::format(
+        "\n[{} candidates in a row gained less than 2 % on candidate #{} ({}). More of the same "
+        "will "
+        "not do. Say in a few sentences what bounds the best one and how it differs from the ones "
+        "that were slower; then write one with another algorithm or another data flow.]",
+        tried, best.number, toolbox::figures(best));
   }
   return {};
 }
@@ -282,15 +357,12 @@ std::string Loop::status_line(int turn) const {
   return line + "]";
 }
 
-void Loop::remember(const Turn& turn) {
+void Loop::count(const Turn& turn) {
   usage_.input_tokens += turn.reply.usage.input_tokens;
   usage_.cached_tokens += turn.reply.usage.cached_tokens;
   usage_.output_tokens += turn.reply.usage.output_tokens;
   usage_.cache_written_tokens += turn.reply.usage.cache_written_tokens;
   usage_.cost_usd += turn.reply.usage.cost_usd;
-  request_.messages.emplace_back(turn.reply);
-  if (!turn.results.empty()) request_.messages.emplace_back(ToolMessage{turn.results});
-  if (!turn.nudge.empty()) request_.messages.emplace_back(UserMessage{turn.nudge});
   last_results_ = turn.results;
 }
 

@@ -9,6 +9,7 @@
 #include <kagent/trajectory.h>
 
 #include "agent/candidate_book.h"
+#include "agent/context.h"
 #include "agent/stuck_detector.h"
 
 #include <chrono>
@@ -26,6 +27,7 @@ struct LoopSettings {
   int max_turns = 200;
   std::optional<std::int64_t> max_tokens;  // input and output, over all turns
   std::optional<std::chrono::seconds> max_wall_clock;
+  std::int64_t context_tokens = 128'000;  // what a request and its reply may have
   std::optional<double> max_usd;          // by the price table
   std::optional<double> max_gpu_seconds;  // of trials and measurements
   AfterSuccess after_success = AfterSuccess::stop;
@@ -59,7 +61,7 @@ class Loop {
   Loop(LoopParts parts, LoopSettings settings, std::string system, const std::string& opening);
 
   /// Turns of an earlier part of this run; call before run().
-  void take_over(const std::vector<Turn>& earlier);
+  void take_over(const std::vector<Turn>& earlier, const ContextEdit& edit);
 
   /// Plays turns until one ends the run, and journals the end.
   LoopEnd run();
@@ -68,26 +70,31 @@ class Loop {
   using Stop = std::optional<std::pair<StopReason, std::string>>;
 
   Stop play_turn();
+  Stop settle_context(Fit fit);
+  Result<Reply> ask();
   Stop success() const;
   Stop budget_spent() const;
   Stop run_calls(Turn& turn);
   Stop after_call(const ToolCall& call, ToolOutcome& outcome);
   Stop judge_failed();
+  Stop plateau(ToolOutcome& outcome);
   Stop no_calls(Turn& turn);
   Stop could_not(const Error& error, StopReason otherwise);
   ToolOutcome run_call(const ToolCall& call, ReplyEnd end);
   Stop interrupted() const;
   std::string status_line(int turn) const;
   double seconds_since(std::chrono::steady_clock::time_point start) const;
-  void remember(const Turn& turn);
+  void count(const Turn& turn);
   void tell(const std::string& step) const;
 
   LoopParts parts_;
   LoopSettings settings_;
   ChatRequest request_;
+  Context context_;
   std::chrono::steady_clock::time_point started_;
   StuckDetector stuck_;
   int turns_ = 0;
+  int judged_ = 0;        // different candidates, as of the last evaluate
   int bad_turns_ = 0;     // in a row
   int silent_turns_ = 0;  // without calls, in a row
   double earlier_seconds_ = 0;

@@ -56,6 +56,7 @@ class LateJournal : public Journal {
   Result<void> begin(int turn, const Reply& reply) override { return file_->begin(turn, reply); }
   Result<void> append(const Turn& turn) override { return file_->append(turn); }
   Result<void> append(const CandidateRecord& record) override { return file_->append(record); }
+  Result<void> append(const ContextEdit& edit) override { return file_->append(edit); }
   Result<void> append(StopReason reason, const std::string& explanation) override {
     return file_->append(reason, explanation);
   }
@@ -73,6 +74,7 @@ std::vector<ToolSpec> specs(const std::vector<Tool*>& tools) {
 wire::Json settings_of(const OptimizeRequest& request) {
   return {{"judge", wire::to_json(request.judge)},
           {"max_turns", request.loop.max_turns},
+          {"context_tokens", request.loop.context_tokens},
           {"keep_going", request.loop.after_success == AfterSuccess::keep_going}};
 }
 
@@ -91,6 +93,7 @@ Turn close_turn(int number, Reply reply) {
 struct Opened {
   store::RunStart start;
   std::vector<Turn> turns;
+  ContextEdit context;
 };
 
 Result<Opened> start_new(const OptimizeRequest& request, const OptimizeParts& parts,
@@ -119,7 +122,8 @@ Result<Opened> start_again(const store::RunFolder& folder, CandidateBook& book,
     KAGENT_TRY_VOID(journal.append(turn));
     trajectory.turns.push_back(std::move(turn));
   }
-  return Opened{std::move(trajectory.start), std::move(trajectory.turns)};
+  return Opened{std::move(trajectory.start), std::move(trajectory.turns),
+                std::move(trajectory.context)};
 }
 
 store::RunResult blank_result(const OptimizeRequest& request, const std::string& model,
@@ -147,7 +151,7 @@ Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& pa
   Loop loop({parts.chat, tools.all(), book, journal, parts.stop_requested,
              [] { return std::chrono::steady_clock::now(); }, parts.on_step},
             request.loop, opened.start.system, opened.start.opening);
-  loop.take_over(opened.turns);
+  loop.take_over(opened.turns, opened.context);
   LoopEnd end = loop.run();
   OptimizeEnd done;
   done.result = blank_result(request, parts.chat.name(), folder);

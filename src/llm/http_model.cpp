@@ -79,12 +79,6 @@ class Listener {
   bool progress_ = false;
 };
 
-int turn_of(const ChatRequest& request) {
-  return 1 + static_cast<int>(std::count_if(
-                 request.messages.begin(), request.messages.end(),
-                 [](const Message& each) { return std::holds_alternative<Reply>(each); }));
-}
-
 Reply said_nothing(ReplyEnd end) {
   Reply reply;
   reply.raw = R"({"role":"assistant","content":null})";
@@ -164,14 +158,13 @@ Reply HttpModel::finished(Reply reply) const {
 
 Result<Reply> HttpModel::complete(const ChatRequest& request) {
   const HttpRequest http = http_request(request);
-  const int turn = turn_of(request);
   bool unreadable = false;
   for (int attempts = 1;; ++attempts) {
     const auto wait = gate_->wait(EndpointGate::Clock::now());
     if (wait.count() > 0) {
       if (sys::sleep_unless_stopped(wait)) return Error{ErrorKind::interrupted, "stopped"};
     }
-    Attempt tried = attempt(http, turn);
+    Attempt tried = attempt(http, request.turn);
     if (tried.reply) return finished(*std::move(tried.reply));
     const Trouble& trouble = tried.trouble;
     if (trouble.kind == TroubleKind::interrupted) return Error{ErrorKind::interrupted, "stopped"};

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "llm/conversation.h"
+#include "llm/fenced_client.h"
 #include "llm/model_name.h"
 #include "sys/environment.h"
 
@@ -98,6 +99,7 @@ Result<OpenModel> open_model(ModelChoice& choice, const std::filesystem::path& s
   model.priced = settings.price.has_value();
   model.price_note = price_line(choice.name, settings.price);
   model.chat = std::make_unique<HttpModel>(std::move(settings), notice);
+  if (choice.single) model.chat = std::make_unique<FencedClient>(std::move(model.chat));
   return model;
 }
 

@@ -19,6 +19,7 @@ struct ModelChoice {
   std::string base_url;
   std::string timeouts;  // "connect=10,first=600,idle=300,total=1800", any of them
   int retries = 8;
+  bool single = false;  // --protocol single: no tools, a candidate in fenced blocks
   Sampling sampling;
 
   bool is_replay() const { return name.rfind("replay/", 0) == 0; }

@@ -22,17 +22,11 @@ std::string difference(const RecordedOutcome& recorded, const RecordedOutcome& r
   return "";
 }
 
-std::size_t replies_in(const ChatRequest& request) {
-  return static_cast<std::size_t>(
-      std::count_if(request.messages.begin(), request.messages.end(),
-                    [](const Message& message) { return std::holds_alternative<Reply>(message); }));
-}
-
 }  // namespace
 
 Result<Reply> ReplayClient::complete(const ChatRequest& request) {
-  // By the history, not by a count of our own: a resumed run begins in the middle.
-  next_ = replies_in(request);
+  // By the request, not by a count of our own: a resumed run begins in the middle.
+  next_ = static_cast<std::size_t>(request.turn) - 1;
   if (!request.messages.empty()) {
     if (const auto* tools = std::get_if<ToolMessage>(&request.messages.back())) {
       compare(tools->results);

@@ -55,6 +55,14 @@ Result<void> JournalFile::append(const CandidateRecord& record) {
                 {"evaluation", wire::to_json(record.evaluation)}});
 }
 
+Result<void> JournalFile::append(const ContextEdit& edit) {
+  return write({{"type", "context"},
+                {"turn", edit.turn},
+                {"results_from", edit.results_from},
+                {"turns_from", edit.turns_from},
+                {"record", edit.record}});
+}
+
 Result<void> JournalFile::append(StopReason reason, const std::string& explanation) {
   return write({{"type", "end"}, {"reason", wire::word(reason)}, {"explanation", explanation}});
 }

@@ -34,6 +34,7 @@ class JournalFile : public Journal {
   Result<void> begin(int turn, const Reply& reply) override;
   Result<void> append(const Turn& turn) override;
   Result<void> append(const CandidateRecord& record) override;
+  Result<void> append(const ContextEdit& edit) override;
   Result<void> append(StopReason reason, const std::string& explanation) override;
 
  private:

@@ -25,11 +25,15 @@ Result<std::string> text_member(const Json& line, const char* name) {
   return at->get<std::string>();
 }
 
-Result<int> turn_member(const Json& line) {
-  const auto at = line.find("turn");
-  if (at == line.end() || !at->is_number_integer()) return bad_line("turn: expected an integer");
+Result<int> integer_member(const Json& line, const char* name) {
+  const auto at = line.find(name);
+  if (at == line.end() || !at->is_number_integer()) {
+    return bad_line(std::string(name) + ": expected an integer");
+  }
   return at->get<int>();
 }
+
+Result<int> turn_member(const Json& line) { return integer_member(line, "turn"); }
 
 Result<RunStart> parse_start(const Json& line) {
   KAGENT_TRY(const std::string schema, text_member(line, "schema"));
@@ -65,6 +69,7 @@ class Folder {
     if (type == "reply") return take_reply(line);
     if (type == "turn") return take_turn(line);
     if (type == "candidate") return take_candidate(line);
+    if (type == "context") return take_context(line);
     if (type == "end") return take_end(line);
     return {};  // a later version's; docs/run-folder.md: unknown types are skipped
   }
@@ -120,6 +125,19 @@ class Folder {
     if (evaluation == line.end()) return bad_line("evaluation: missing");
     KAGENT_TRY(record.evaluation, wire::parse<Evaluation>(*evaluation));
     trajectory_.candidates.push_back(std::move(record));
+    return {};
+  }
+
+  Result<void> take_context(const Json& line) {
+    ContextEdit edit;
+    KAGENT_TRY(edit.turn, turn_member(line));
+    KAGENT_TRY(edit.results_from, integer_member(line, "results_from"));
+    KAGENT_TRY(edit.turns_from, integer_member(line, "turns_from"));
+    KAGENT_TRY(edit.record, text_member(line, "record"));
+    if (edit.turn != next_turn() || edit.turns_from < 1 || edit.turns_from > next_turn()) {
+      return bad_line("context: names turns that are not there");
+    }
+    trajectory_.context = std::move(edit);
     return {};
   }
 

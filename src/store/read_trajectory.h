@@ -24,6 +24,7 @@ struct Trajectory {
   std::vector<Turn> turns;                  // whole ones, numbered from 1 without gaps
   std::vector<CandidateRecord> candidates;  // in the order in which they were judged
   std::optional<Reply> unfinished;          // of a turn whose calls a kill cut off
+  ContextEdit context;                      // the last one
   std::optional<RunEnd> end;                // absent where the run was killed or goes on
   bool torn = false;                        // the last line was not whole, and was left out
 };

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   request.messages.emplace_back(UserMessage{"Begin."});
   request.tools.push_back({"bash", "runs", R"({"type":"object","properties":{}})"});
   for (int i = 0; i < std::atoi(argv[5]); ++i) {
+    request.turn = i + 1;
     auto reply = model->chat->complete(request);
     if (!reply) return cli::report_failure(reply.error(), false);
     fmt::print("{}\n", wire::dump(wire::to_json(*reply)));

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <memory>
 
@@ -29,8 +30,9 @@ struct OptimizeOptions {
   int max_turns = 200;
   std::int64_t max_tokens = 0;  // 0: no limit
   int max_minutes = 0;          // 0: no limit
-  double budget_usd = 0;        // 0: no limit
-  int max_gpu_seconds = 0;      // 0: no limit
+  std::string context = "128k";
+  double budget_usd = 0;    // 0: no limit
+  int max_gpu_seconds = 0;  // 0: no limit
   bool keep_going = false;
 };
 
@@ -96,6 +98,7 @@ wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeReques
                      {"path", request.task.path.string()},
                      {"hash", request.task.hash}}},
                    {"model", options.model.name},
+                   {"protocol", options.model.single ? "single" : "agent"},
                    {"sampling", sampling_facts(options.model.sampling)},
                    {"settings", wire::to_json(request.judge)},
                    {"max_turns", options.max_turns},
@@ -113,12 +116,28 @@ wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeReques
   return facts;
 }
 
+/// "128k", "200000".
+Result<std::int64_t> parse_tokens(const std::string& text) {
+  std::int64_t tokens = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, tokens);
+  const bool thousands = parsed.ptr + 1 == end && *parsed.ptr == 'k';
+  if (thousands && tokens < 1'000'000) tokens *= 1000;
+  if (parsed.ec != std::errc() || !(thousands || parsed.ptr == end) || tokens < 8000 ||
+      tokens > 100'000'000) {
+    return Error{ErrorKind::usage, "--context " + base::one_line(text, 40) +
+                                       ": expected tokens, at least 8k; for example 128k"};
+  }
+  return tokens;
+}
+
 Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, const Task& task,
                                             const JudgeSettings& settings) {
   agent::OptimizeRequest request;
   request.task = task;
   request.judge = settings;
   request.loop.max_turns = options.max_turns;
+  KAGENT_TRY(request.loop.context_tokens, parse_tokens(options.context));
   if (options.max_tokens > 0) request.loop.max_tokens = options.max_tokens;
   if (options.max_minutes > 0) {
     request.loop.max_wall_clock = std::chrono::minutes(options.max_minutes);
@@ -232,6 +251,11 @@ void add_model_options(CLI::App& command, llm::ModelChoice& model) {
       .add_option("--model-retries", model.retries,
                   "how often a failed request is repeated (default 8)")
       ->check(CLI::Range(0, 100));
+  command
+      .add_option_function<std::string>(
+          "--protocol", [&model](const std::string& word) { model.single = word == "single"; },
+          "agent: tools (default); single: no tools, one candidate a reply in fenced blocks")
+      ->check(CLI::IsMember({"agent", "single"}));
   command.add_option("--temperature", model.sampling.temperature, "sent only when given")
       ->check(CLI::Range(0.0, 2.0));
   command.add_option("--top-p", model.sampling.top_p, "sent only when given")
@@ -258,6 +282,7 @@ void add_optimize(CLI::App& app, int& exit_code_out) {
       ->check(CLI::PositiveNumber);
   command->add_option("--max-minutes", options->max_minutes, "wall clock of the run")
       ->check(CLI::Range(1, 100000));
+  command->add_option("--context", options->context, "tokens that fit the model (default 128k)");
   command->add_option("--budget-usd", options->budget_usd, "what the model may cost")
       ->check(CLI::PositiveNumber);
   command

@@ -241,5 +241,50 @@ TEST(Loop, RunsAtMost32CallsOfOneTurn) {
   EXPECT_EQ(*sys::read_file(rig.folder.workspace() / "model_new.py", 100), "31");
 }
 
+TEST(Loop, EndsOnAPlateauAndTellsTheModelBefore) {
+  Rig rig;
+  rig.request.loop.after_success = AfterSuccess::keep_going;
+  std::vector<Reply> replies{try_candidate("speedup 2")};
+  for (int i = 1; i <= 60; ++i)
+    replies.push_back(try_candidate("speedup 1." + std::to_string(1000 + i)));
+  const OptimizeEnd end = rig.run(replies);
+  EXPECT_EQ(end.result.stop, StopReason::plateau);
+  EXPECT_EQ(end.result.outcome, "success") << "the best is kept";
+  EXPECT_EQ(end.result.turns, 46);
+  EXPECT_TRUE(says(rig.trajectory().turns[15].results[1].text, "15 candidates in a row"));
+}
+
+TEST(Loop, StopsWhenMoneyIsSpent) {
+  Rig rig;
+  rig.request.loop.max_usd = 0.5;
+  Reply dear = try_candidate("speedup 1");
+  dear.usage.cost_usd = 0.3;
+  const OptimizeEnd end = rig.run({dear, dear, dear});
+  EXPECT_EQ(end.result.stop, StopReason::money);
+  EXPECT_EQ(end.result.outcome, "budget_spent");
+  EXPECT_EQ(end.result.turns, 2);
+  EXPECT_DOUBLE_EQ(end.result.usage.cost_usd, 0.6);
+}
+
+TEST(Loop, MakesRoomOnceWhereTheServerSaysThatTheRequestIsTooLong) {
+  Rig rig;
+  Reply exceeded;
+  exceeded.end = ReplyEnd::context_exceeded;
+  std::vector<Reply> replies;
+  for (int i = 0; i < 12; ++i) {
+    replies.push_back(try_candidate("speedup 1.00" + std::to_string(i)));
+    replies.back().raw = std::string(20'000, 'r');
+    replies.back().usage = {};
+  }
+  replies.push_back(exceeded);
+  replies.push_back(try_candidate("speedup 2"));
+  const OptimizeEnd end = rig.run(replies);
+  EXPECT_EQ(end.result.outcome, "success");
+  EXPECT_FALSE(rig.trajectory().context.record.empty());
+
+  Rig again;
+  EXPECT_EQ(again.run({exceeded, exceeded, exceeded}).result.stop, StopReason::context_exhausted);
+}
+
 }  // namespace
 }  // namespace kagent::agent

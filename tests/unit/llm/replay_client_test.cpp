@@ -27,6 +27,7 @@ class Replay : public ::testing::Test {
   Reply ask() {
     Reply reply = *client.complete(request);
     request.messages.emplace_back(reply);
+    ++request.turn;
     return reply;
   }
   void answer(std::vector<ToolResult> results) {
@@ -60,6 +61,7 @@ TEST_F(Replay, SaysWhereRealityDiffers) {
 TEST_F(Replay, GoesOnWhereAResumedHistoryEnds) {
   request.messages.emplace_back(UserMessage{"task"});
   request.messages.emplace_back(two_turns()[0].reply);
+  request.turn = 2;
   answer({{"", "wrote", false}, {"", "outcome: mismatch\n", false}});
   EXPECT_EQ(ask(), two_turns()[1].reply);
   EXPECT_EQ(client.differences(), 0);
