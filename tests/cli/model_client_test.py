@@ -6,6 +6,7 @@ Both wire formats, their quirks, streams cut at many offsets, busy servers, rese
 import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -33,6 +34,7 @@ class ModelClient(unittest.TestCase):
     def reply(self, *arguments, **named):
         done = self.ask(*arguments, **named)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.peak_kib = int(re.search(r"VmHWM:\s+(\d+) kB", done.stderr)[1])
         self.first = json.loads(done.stdout.splitlines()[0])["raw"]
         return json.loads(done.stdout.splitlines()[-1])
 
@@ -117,6 +119,7 @@ class ModelClient(unittest.TestCase):
             long = self.reply(api, [{"text": "x" * 100_000_000}])
             self.assertEqual(long["end"], "length")
             self.assertLess(len(long["raw"]), 20_000)
+            self.assertLess(self.peak_kib, 64 << 10)
         broken = {"status": 500, "body": '{"error": {"message": "does not match the expected peg-native format"}}',
                   "headers": {"retry-after-ms": "1"}}
         self.assertEqual(self.reply("openai", [broken])["end"], "length")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // model_probe MODEL BASE_URL TIMEOUTS RETRIES ASKS SHARE: asks a model over HTTP as `kagent
-// optimize` does, ASKS times with the history growing, and prints each reply as JSON. For
+// optimize` does, ASKS times with the history growing, and prints each reply as JSON,
+// at last the most memory it had. For
 // tests/cli/model_client_test.py.
 #include "exit_codes.h"
 #include "llm/open_model.h"
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 int main(int argc, char** argv) {
   using namespace kagent;
@@ -36,6 +39,10 @@ int main(int argc, char** argv) {
     for (const ToolCall& call : reply->calls) results.results.push_back({call.id, "done", false});
     request.messages.emplace_back(*std::move(reply));
     request.messages.emplace_back(std::move(results));
+  }
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM", 0) == 0) fmt::print(stderr, "{}\n", line);
   }
   return 0;
 }

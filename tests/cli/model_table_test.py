@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of docs/agent.md: what a user sees with every sort of key and model, with the real kagent and a provider on
+a loopback socket; an outage and --resume; and that a key is found nowhere afterwards."""
+import json
+import unittest
+
+from command_fixture import KERNEL, MODEL, CommandTest
+from model_server import ModelServer
+
+KEY = "sk-canary-0123456789"
+FINISH = {"calls": [("finish", {})]}
+WIN = {"text": "So.", "reasoning": "Hm.", "calls": [
+    ("write_file", {"path": "model_new.py", "text": MODEL}), ("write_file", {"path": "kernels/scale.cpp", "text": KERNEL}),
+    ("evaluate", {})]}
+
+
+class ModelTable(CommandTest):
+    def optimize(self, answers, *more, provider="openai", environment=None):
+        self.server = ModelServer(answers)
+        self.addCleanup(self.server.close)
+        base = self.server.address + ("" if provider == "anthropic" else "/v1")
+        done = self.kagent("optimize", self.root / "task.py", "--model", f"{provider}/fixture", "--base-url", base, "--backend",
+                           "cpu", "--rounds", "6", "--quiet", "--over", "eager", "--out", self.root / "runs", *more,
+                           environment={"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY, "NO_PROXY": "*"} | (environment or {}))
+        self.assertNotIn(KEY, done.stdout + done.stderr)
+        for path in (self.root / "runs").rglob("*"):
+            if path.is_file():
+                self.assertNotIn(KEY.encode(), path.read_bytes(), path)
+        return done
+
+    def folder(self):
+        return sorted((self.root / "runs").iterdir())[-1]
+
+    def result(self):
+        return json.loads((self.folder() / "result.json").read_text())
+
+    def assert_row(self, done, code, outcome, stop_reason, words):
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        result = self.result()
+        self.assertEqual((result["outcome"], result["stop_reason"]), (outcome, stop_reason))
+        self.assertRegex(done.stdout + done.stderr, words)
+        return result
+
+    def test_no_model(self):
+        for keys, words in (({}, "keys found: none"), ({"OPENAI_API_KEY": KEY}, "keys found: OPENAI_API_KEY;"),
+                            ({"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}, "ANTHROPIC_API_KEY, OPENAI_API_KEY")):
+            done = self.kagent("optimize", self.root / "task.py", environment=keys)
+            self.assert_refused(done, 2, words)
+            self.assertIn("--model PROVIDER/MODEL", done.stderr)
+        for name, words in (("openai/x", "needs a key; set OPENAI_API_KEY"), ("acme/x", "there are replay, "), ("x", "PROVIDER/MODEL")):
+            self.assert_refused(self.kagent("optimize", self.root / "task.py", "--model", name), 2, words)
+
+    def test_network(self):
+        wrong = {"status": 401, "body": json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}})}
+        self.assert_row(self.optimize([wrong]), 3, "network", "network", r"the key is not accepted: .*\[key\]")
+        unknown = {"status": 404, "body": '{"error": {"message": "The model `fixture` does not exist"}}'}
+        self.assert_row(self.optimize([unknown]), 3, "network", "network", "no such model or address: The model `fixture`")
+
+    def test_refusal(self):
+        self.assert_row(self.optimize([{"refusal": "I will not."}], provider="anthropic"), 3, "refusal", "refusal",
+                        "the model refused: I will not")
+
+    def test_weak_models(self):
+        result = self.assert_row(self.optimize([{"text": "I would use shared memory."}]), 1, "not_met", "finished",
+                                 "3 turns in a row without a call")
+        self.assertEqual(result["turns"], 3)
+        self.assert_row(self.optimize([{"text": "x" * 100_000_000}]), 1, "not_met", "finished", "without a call")
+        ten = {"calls": [("read_file", {"path": "task.py"})] * 10}
+        self.assert_row(self.optimize([ten]), 1, "not_met", "stuck", "same outcome six times")
+        turn = [json.loads(line) for line in (self.folder() / "trajectory.jsonl").read_text().splitlines()][2]
+        self.assertEqual(len({each["call_id"] for each in turn["results"]}), 10)
+
+    def test_outage_and_resume(self):
+        down = {"status": 503, "headers": {"retry-after-ms": "1"}}
+        slow = WIN | {"calls": WIN["calls"][:2]}
+        done = self.optimize([slow, down], "--model-retries", "2")
+        self.assert_row(done, 3, "network", "network", "asked 3 times")
+        done = self.optimize([WIN, FINISH], "--resume", self.folder(), provider="anthropic")
+        self.assertIn(done.returncode, (0, 1, 8), done.stderr)
+        result = self.result()
+        self.assertTrue(result["best"], result)
+        self.assertEqual(result["turns"], len(self.server.requests) + 1)
+        # What the other provider said is told in this one's format.
+        told = self.server.requests[0][1]["messages"]
+        self.assertEqual([block["type"] for block in told[1]["content"]], ["text", "tool_use", "tool_use"])
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
