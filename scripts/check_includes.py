@@ -18,6 +18,7 @@ LAYERS = {
     **{engine: CORE for engine in ENGINES},
     # One evaluation is plan check, trials and score in one go: it stands on these two pure engines.
     "evaluator": CORE + ["policy", "scoring"],
+    "batch": CORE + ["tasks", "store", "report"],
     "agent": CORE + ENGINES + ["evaluator"],
     # Worker side.
     "builder": CORE,
@@ -29,7 +30,7 @@ LAYERS = {
 WORKERS = ["builder", "plan", "cpu", "gpu", "reference"]
 # Program -> what it may include. kagent links neither torch nor CUDA; workers hold none of the core's engines.
 PROGRAMS = {
-    "kagent": CORE + ENGINES + ["evaluator", "agent"],
+    "kagent": CORE + ENGINES + ["evaluator", "agent", "batch"],
     "kagent-builder": CORE + ["builder"],
     "kagent-runner": CORE + ["plan", "cpu", "gpu"],
     "kagent-reference": CORE + ["plan", "gpu", "reference"],

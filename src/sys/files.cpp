@@ -86,6 +86,12 @@ Result<void> write_file_atomically(const std::filesystem::path& path, const std:
   return {};
 }
 
+Result<Fd> create_file(const std::filesystem::path& path) {
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file) return Error{ErrorKind::environment, "create " + path.string() + ": " + std::strerror(errno)};
+  return file;
+}
+
 Result<void> make_directories(const std::filesystem::path& path) {
   std::error_code code;
   std::filesystem::create_directories(path, code);

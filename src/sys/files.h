@@ -24,6 +24,9 @@ Result<void> write_all(int fd, const std::string& bytes);
 Result<void> write_file_atomically(const std::filesystem::path& path, const std::string& bytes,
                                    unsigned mode = 0644);
 
+/// An empty file to write to; what was there is gone.
+Result<Fd> create_file(const std::filesystem::path& path);
+
 /// Makes the directory and its parents; fine where it exists.
 Result<void> make_directories(const std::filesystem::path& path);
 

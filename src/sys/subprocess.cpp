@@ -89,6 +89,12 @@ std::string ExitStatus::describe() const {
   return fmt::format("exit code {}", code.value_or(-1));
 }
 
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> all;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
+  return all;
+}
+
 Result<Process> Process::spawn(const SpawnRequest& request) {
   KAGENT_CHECK(!request.arguments.empty());
   const Fd null_fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -159,6 +165,10 @@ std::optional<ExitStatus> Process::wait(std::optional<Clock::time_point> deadlin
   if (WIFEXITED(status)) status_->code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) status_->signal = WTERMSIG(status);
   return status_;
+}
+
+void Process::interrupt() {
+  if (pid_ > 0 && !status_) ::kill(pid_, SIGINT);
 }
 
 void Process::kill() {

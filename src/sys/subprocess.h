@@ -15,6 +15,9 @@
 
 namespace kagent::sys {
 
+/// Our own environment as SpawnRequest takes it, for children that are kagent itself.
+std::vector<std::string> inherited_environment();
+
 struct ResourceLimits {
   std::optional<unsigned long> file_bytes;     // largest file
   std::optional<unsigned long> data_bytes;     // RLIMIT_DATA; RLIMIT_AS would break CUDA
@@ -54,6 +57,9 @@ class Process {
 
   /// Empty where it still runs at the deadline, or when stop_fd became readable first.
   std::optional<ExitStatus> wait(std::optional<Clock::time_point> deadline = {}, int stop_fd = -1);
+
+  /// SIGINT to the process itself, once: what Ctrl-C would have told it.
+  void interrupt();
 
   /// SIGKILL to its process group, then reaps it. A sandboxed child's whole tree goes with it.
   void kill();

@@ -12,5 +12,6 @@ void add_check(CLI::App& app, int& exit_code);
 void add_baseline(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
+void add_batch(CLI::App& app, int& exit_code);
 
 }  // namespace kagent::cli

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "policy/operators.h"
+#include "wire/json.h"
 
 #include <unistd.h>
 
@@ -57,6 +58,21 @@ void JudgeOptions::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "none"}));
   command.add_flag("--json", json, "one JSON object on stdout");
   command.add_flag("--quiet", quiet, "no progress on stderr");
+}
+
+std::vector<std::string> JudgeOptions::arguments() const {
+  const JudgeSettings usual;
+  std::vector<std::string> all{"--backend", wire::word(settings.backend)};
+  const auto add = [&](const char* flag, const std::string& value) { all.insert(all.end(), {flag, value}); };
+  if (settings.mode != usual.mode) add("--mode", wire::word(settings.mode));
+  if (settings.numerics != usual.numerics) add("--numerics", wire::word(settings.numerics));
+  if (settings.over != usual.over) add("--over", wire::word(settings.over));
+  if (settings.compiler != usual.compiler) add("--compiler", wire::word(settings.compiler));
+  if (settings.min_gain != usual.min_gain) add("--min-gain", fmt::format("{}", settings.min_gain));
+  if (settings.timing_rounds != usual.timing_rounds) add("--rounds", std::to_string(settings.timing_rounds));
+  if (allow_ops != JudgeOptions().allow_ops) add("--allow-ops", allow_ops);
+  if (sandbox != JudgeOptions().sandbox) add("--sandbox", sandbox);
+  return all;
 }
 
 Result<evaluator::SessionOptions> JudgeOptions::session(

@@ -27,6 +27,9 @@ struct JudgeOptions {
   /// Registers the flags on a subcommand; *this must outlive the parse.
   void add_to(CLI::App& command);
 
+  /// The flags that say the same to another process of kagent; --json and --quiet left out.
+  std::vector<std::string> arguments() const;
+
   /// Checks what CLI11 cannot, and probes the sandbox. candidates: see SessionOptions.
   Result<evaluator::SessionOptions> session(const std::filesystem::path& candidates) const;
 };

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of the papers over the results of a batch (CUDA Agent; KernelBench's fast_p,
+// arXiv 2502.10517). Pure.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "batch/job.h"
+
+namespace kagent::batch {
+
+inline constexpr std::array<double, 6> kFastThresholds{0, 0.5, 0.8, 1, 1.5, 2};
+
+/// One baseline: eager or torch.compile. Rates are fractions of all tasks of the row.
+struct AgainstBaseline {
+  double faster_rate = 0;              // correct, and saves more than 5 % of the time (grade's rule)
+  double geometric_mean = 0;           // speed-up over tasks that are correct and timed; 0: none
+  double arithmetic_mean = 0;          // over the same tasks
+  double geometric_mean_all = 0;       // unsolved counted as 1.0
+  std::array<double, kFastThresholds.size()> fast{};   // correct and speed-up > p
+};
+
+struct SummaryRow {
+  std::string name;                    // "overall", "level1", "overall without degenerate"
+  int tasks = 0;
+  int correct = 0;
+  int success = 0;                     // kagent's own rule
+  AgainstBaseline eager;
+  AgainstBaseline compiled;
+  double pass_rate() const { return tasks == 0 ? 0 : static_cast<double>(correct) / tasks; }
+};
+
+/// Overall first, then each level, then the same without degenerate tasks where there are any. Of a
+/// task's samples the best counts: correct before wrong, then the larger of the smaller speed-up.
+std::vector<SummaryRow> summarise(const std::vector<JobResult>& results);
+
+/// A table for a terminal, and the same for Markdown.
+std::string summary_text(const std::vector<SummaryRow>& rows);
+std::string summary_markdown(const std::vector<SummaryRow>& rows);
+
+wire::Json to_json(const SummaryRow& row);
+
+}  // namespace kagent::batch
