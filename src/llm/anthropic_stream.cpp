@@ -8,7 +8,7 @@
 namespace kagent::llm {
 namespace {
 
-constexpr std::size_t kMaxBlocks = 512;
+constexpr std::size_t kMaxBlocks = 256;
 constexpr std::size_t kShownOfTooMuch = 8u << 10;
 
 void append_text(OrderedJson& block, const char* name, const std::string& more) {
