@@ -47,6 +47,8 @@ class Journal {
   virtual ~Journal() = default;
   /// The reply of a turn that begins, before its calls run: a kill in between must not lose it.
   virtual Result<void> begin(int turn, const Reply& reply) = 0;
+  /// One call's result as soon as it is there: a kill must not lose what the call did.
+  virtual Result<void> append(int turn, const ToolResult& result) = 0;
   virtual Result<void> append(const Turn& turn) = 0;
   virtual Result<void> append(const CandidateRecord& record) = 0;
   virtual Result<void> append(const ContextEdit& edit) = 0;

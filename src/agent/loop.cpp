@@ -44,6 +44,9 @@ ToolOutcome malformed(std::string text) {
   return outcome;
 }
 
+/// Whether a call that a kill cut off can be made again as if nothing had been.
+bool safe_twice(const std::string& tool) { return tool != "bash" && tool != "edit_file"; }
+
 std::string first_line(const std::string& text) {
   return base::one_line(text.substr(0, text.find('\n')), 160);
 }
@@ -71,13 +74,16 @@ Loop::Loop(LoopParts parts, LoopSettings settings, std::string system, const std
       request_{std::move(system), {}, specs(parts_.tools), 1},
       context_(opening, fixed_bytes(request_), settings_.context_tokens) {}
 
-void Loop::take_over(const std::vector<Turn>& earlier, const ContextEdit& edit) {
+void Loop::take_over(const std::vector<Turn>& earlier, const ContextEdit& edit,
+                     std::optional<Turn> cut_off) {
+  cut_off_ = std::move(cut_off);
   context_.take_over(earlier, edit);
   judged_ = parts_.book.count();
   for (const Turn& turn : earlier) {
     count(turn);
     turns_ = turn.number;
     earlier_seconds_ += turn.seconds;
+    silent_turns_ = turn.reply.calls.empty() ? silent_turns_ + 1 : 0;
     for (std::size_t i = 0; i < turn.results.size() && i < turn.reply.calls.size(); ++i) {
       if (turn.reply.calls[i].tool == "evaluate") continue;
       stuck_.observe(turn.reply.calls[i], turn.results[i].text);
@@ -88,6 +94,11 @@ void Loop::take_over(const std::vector<Turn>& earlier, const ContextEdit& edit) 
 LoopEnd Loop::run() {
   started_ = parts_.now();
   Stop stop;
+  if (cut_off_) {
+    turns_ = cut_off_->number;
+    stop = finish_turn(*cut_off_, started_);
+    cut_off_.reset();
+  }
   while (!stop) {
     stop = interrupted();
     if (!stop) stop = success();
@@ -180,6 +191,10 @@ Loop::Stop Loop::play_turn() {
   if (auto begun = parts_.journal.begin(turn.number, turn.reply); !begun) {
     return could_not(begun.error(), StopReason::environment);
   }
+  return finish_turn(std::move(turn), start);
+}
+
+Loop::Stop Loop::finish_turn(Turn turn, std::chrono::steady_clock::time_point start) {
   parts_.book.begin_turn(turn.number);
   Stop stop;
   if (turn.reply.end == ReplyEnd::refusal) {
@@ -223,8 +238,11 @@ Loop::Stop Loop::settle_context(Fit fit) {
 Loop::Stop Loop::run_calls(Turn& turn) {
   silent_turns_ = 0;
   Stop stop;
-  bool some_well_formed = false;
-  for (const ToolCall& call : turn.reply.calls) {
+  if (cut_off_) stop = success();
+  bool some_well_formed = !turn.results.empty();
+  bool doubtful = cut_off_.has_value();
+  for (std::size_t i = turn.results.size(); i < turn.reply.calls.size(); ++i) {
+    const ToolCall& call = turn.reply.calls[i];
     ToolOutcome outcome;
     if (!stop) stop = interrupted();
     if (stop) {
@@ -232,6 +250,9 @@ Loop::Stop Loop::run_calls(Turn& turn) {
       outcome = failed("not run: " + stop->second);
     } else if (turn.results.size() >= kMaxCallsInATurn) {
       outcome = failed("not run: more than 32 calls in one turn");
+    } else if (std::exchange(doubtful, false) && !safe_twice(call.tool)) {
+      outcome = failed("the run was cut off here: whether this was done is not known; look");
+      some_well_formed = true;
     } else {
       outcome = run_call(call, turn.reply.end);
       some_well_formed = some_well_formed || !outcome.malformed;
@@ -240,6 +261,9 @@ Loop::Stop Loop::run_calls(Turn& turn) {
       stop = after_call(call, outcome);
     }
     turn.results.push_back({call.id, std::move(outcome.text), outcome.is_error});
+    if (auto written = parts_.journal.append(turn.number, turn.results.back()); !written && !stop) {
+      stop = could_not(written.error(), StopReason::environment);
+    }
   }
   turn.results.back().text += "\n" + status_line(turn.number);
   bad_turns_ = some_well_formed ? 0 : bad_turns_ + 1;

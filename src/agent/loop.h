@@ -61,7 +61,9 @@ class Loop {
   Loop(LoopParts parts, LoopSettings settings, std::string system, const std::string& opening);
 
   /// Turns of an earlier part of this run; call before run().
-  void take_over(const std::vector<Turn>& earlier, const ContextEdit& edit);
+  /// cut_off: a turn whose calls are not all through; run() begins with the rest of them.
+  void take_over(const std::vector<Turn>& earlier, const ContextEdit& edit,
+                 std::optional<Turn> cut_off);
 
   /// Plays turns until one ends the run, and journals the end.
   LoopEnd run();
@@ -74,6 +76,7 @@ class Loop {
   Result<Reply> ask();
   Stop success() const;
   Stop budget_spent() const;
+  Stop finish_turn(Turn turn, std::chrono::steady_clock::time_point start);
   Stop run_calls(Turn& turn);
   Stop after_call(const ToolCall& call, ToolOutcome& outcome);
   Stop judge_failed();
@@ -94,9 +97,10 @@ class Loop {
   std::chrono::steady_clock::time_point started_;
   StuckDetector stuck_;
   int turns_ = 0;
-  int judged_ = 0;        // different candidates, as of the last evaluate
-  int bad_turns_ = 0;     // in a row
-  int silent_turns_ = 0;  // without calls, in a row
+  std::optional<Turn> cut_off_;  // by a kill
+  int judged_ = 0;               // different candidates, as of the last evaluate
+  int bad_turns_ = 0;            // in a row
+  int silent_turns_ = 0;         // without calls, in a row
   double earlier_seconds_ = 0;
   Usage usage_;
   std::vector<ToolResult> last_results_;

@@ -54,6 +54,9 @@ class LateJournal : public Journal {
     file_ = std::make_unique<store::JournalFile>(std::move(file));
   }
   Result<void> begin(int turn, const Reply& reply) override { return file_->begin(turn, reply); }
+  Result<void> append(int turn, const ToolResult& result) override {
+    return file_->append(turn, result);
+  }
   Result<void> append(const Turn& turn) override { return file_->append(turn); }
   Result<void> append(const CandidateRecord& record) override { return file_->append(record); }
   Result<void> append(const ContextEdit& edit) override { return file_->append(edit); }
@@ -78,22 +81,11 @@ wire::Json settings_of(const OptimizeRequest& request) {
           {"keep_going", request.loop.after_success == AfterSuccess::keep_going}};
 }
 
-/// A turn that a kill cut off: its calls are answered, so that the history is whole again.
-Turn close_turn(int number, Reply reply) {
-  Turn turn;
-  turn.number = number;
-  for (const ToolCall& call : reply.calls) {
-    turn.results.push_back({call.id, "not finished: the run was cut off here", true});
-  }
-  if (reply.calls.empty()) turn.nudge = "The run was cut off here. Go on.";
-  turn.reply = std::move(reply);
-  return turn;
-}
-
 struct Opened {
   store::RunStart start;
   std::vector<Turn> turns;
   ContextEdit context;
+  std::optional<Turn> cut_off;  // its calls are not all through
 };
 
 Result<Opened> start_new(const OptimizeRequest& request, const OptimizeParts& parts,
@@ -116,14 +108,15 @@ Result<Opened> start_again(const store::RunFolder& folder, CandidateBook& book,
   std::error_code ignored;
   std::filesystem::remove(folder.result_file(), ignored);  // of the part that ended; no longer true
   KAGENT_TRY_VOID(book.restore(trajectory.candidates));
+  std::optional<Turn> cut_off;
   if (trajectory.unfinished) {
-    Turn turn = close_turn(static_cast<int>(trajectory.turns.size()) + 1,
-                           *std::move(trajectory.unfinished));
-    KAGENT_TRY_VOID(journal.append(turn));
-    trajectory.turns.push_back(std::move(turn));
+    cut_off.emplace();
+    cut_off->number = static_cast<int>(trajectory.turns.size()) + 1;
+    cut_off->reply = *std::move(trajectory.unfinished);
+    cut_off->results = std::move(trajectory.unfinished_results);
   }
   return Opened{std::move(trajectory.start), std::move(trajectory.turns),
-                std::move(trajectory.context)};
+                std::move(trajectory.context), std::move(cut_off)};
 }
 
 store::RunResult blank_result(const OptimizeRequest& request, const std::string& model,
@@ -151,7 +144,7 @@ Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& pa
   Loop loop({parts.chat, tools.all(), book, journal, parts.stop_requested,
              [] { return std::chrono::steady_clock::now(); }, parts.on_step},
             request.loop, opened.start.system, opened.start.opening);
-  loop.take_over(opened.turns, opened.context);
+  loop.take_over(opened.turns, opened.context, std::move(opened.cut_off));
   LoopEnd end = loop.run();
   OptimizeEnd done;
   done.result = blank_result(request, parts.chat.name(), folder);

@@ -38,6 +38,10 @@ Result<void> JournalFile::begin(int turn, const Reply& reply) {
   return write({{"type", "reply"}, {"turn", turn}, {"reply", wire::to_json(reply)}});
 }
 
+Result<void> JournalFile::append(int turn, const ToolResult& result) {
+  return write({{"type", "result"}, {"turn", turn}, {"result", wire::to_json(result)}});
+}
+
 Result<void> JournalFile::append(const Turn& turn) {
   Json results = Json::array();
   for (const ToolResult& result : turn.results) results.push_back(wire::to_json(result));

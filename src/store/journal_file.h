@@ -32,6 +32,7 @@ class JournalFile : public Journal {
   static Result<JournalFile> resume(const std::filesystem::path& path);
 
   Result<void> begin(int turn, const Reply& reply) override;
+  Result<void> append(int turn, const ToolResult& result) override;
   Result<void> append(const Turn& turn) override;
   Result<void> append(const CandidateRecord& record) override;
   Result<void> append(const ContextEdit& edit) override;

@@ -69,6 +69,7 @@ class Folder {
     if (type == "reply") return take_reply(line);
     if (type == "turn") return take_turn(line);
     if (type == "candidate") return take_candidate(line);
+    if (type == "result") return take_result(line);
     if (type == "context") return take_context(line);
     if (type == "end") return take_end(line);
     return {};  // a later version's; docs/run-folder.md: unknown types are skipped
@@ -86,6 +87,7 @@ class Folder {
     const auto reply = line.find("reply");
     if (reply == line.end()) return bad_line("reply: missing");
     KAGENT_TRY(trajectory_.unfinished, wire::parse_reply(*reply));
+    trajectory_.unfinished_results.clear();
     trajectory_.end.reset();  // a resumed run goes on
     return {};
   }
@@ -97,6 +99,7 @@ class Folder {
     }
     turn.reply = *std::move(trajectory_.unfinished);
     trajectory_.unfinished.reset();
+    trajectory_.unfinished_results.clear();
     trajectory_.turns.push_back(std::move(turn));
     return {};
   }
@@ -125,6 +128,19 @@ class Folder {
     if (evaluation == line.end()) return bad_line("evaluation: missing");
     KAGENT_TRY(record.evaluation, wire::parse<Evaluation>(*evaluation));
     trajectory_.candidates.push_back(std::move(record));
+    return {};
+  }
+
+  Result<void> take_result(const Json& line) {
+    KAGENT_TRY(const int turn, turn_member(line));
+    auto& results = trajectory_.unfinished_results;
+    const auto result = line.find("result");
+    if (result == line.end() || turn != next_turn() || !trajectory_.unfinished ||
+        results.size() >= trajectory_.unfinished->calls.size()) {
+      return bad_line("result: of no call");
+    }
+    KAGENT_TRY(ToolResult parsed, wire::parse_tool_result(*result));
+    results.push_back(std::move(parsed));
     return {};
   }
 

@@ -15,6 +15,7 @@ class NoJournal : public Journal {
     records.push_back(record);
     return {};
   }
+  Result<void> append(int, const ToolResult&) override { return {}; }
   Result<void> append(const ContextEdit&) override { return {}; }
   Result<void> append(StopReason, const std::string&) override { return {}; }
   std::vector<CandidateRecord> records;

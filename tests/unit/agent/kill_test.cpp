@@ -88,5 +88,52 @@ TEST(Kill, ARunThatWasKilledGoesOn) {
   EXPECT_EQ(rig.best_model(), "speedup 2");
 }
 
+/// Says what belongs to the turn that is asked for, however often it is asked.
+class TurnChat : public ChatClient {
+ public:
+  std::string name() const override { return "scripted/turns"; }
+  Result<Reply> complete(const ChatRequest& request) override {
+    static const std::vector<Reply> kReplies = ever_better();
+    Reply reply =
+        request.turn <= 60 ? kReplies[static_cast<std::size_t>(request.turn) - 1] : Reply{};
+    if (request.turn > 60) reply.end = ReplyEnd::replay_ended;
+    return reply;
+  }
+};
+
+TEST(Kill, KilledAtFiftyMomentsItEndsAsTheUndisturbedRun) {
+  std::mt19937 random(7);
+  TurnChat chat;
+  Rig rig;
+  int kills = 0;
+  while (kills < 50) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      (void)optimize(rig.request, {chat, rig.evaluator, rig.shell, [] { return false; }, {}},
+                     rig.folder);
+      ::_exit(0);
+    }
+    ::usleep(500 + random() % 6000);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ++kills;
+  }
+  const OptimizeEnd end = rig.run(chat);
+  Rig undisturbed;
+  const OptimizeEnd expected = undisturbed.run(chat);
+  EXPECT_EQ(end.result.turns, expected.result.turns);
+  EXPECT_EQ(end.result.candidates, expected.result.candidates);
+  EXPECT_EQ(end.result.stop, expected.result.stop);
+  EXPECT_EQ(end.result.usage, expected.result.usage);
+  EXPECT_EQ(rig.best_model(), undisturbed.best_model());
+  const auto left = rig.trajectory();
+  EXPECT_EQ(left.candidates.size(), 60u) << "none lost, none counted twice";
+  for (const Turn& turn : left.turns) {
+    ASSERT_EQ(turn.results.size(), 3u);
+    for (const ToolResult& result : turn.results) EXPECT_FALSE(result.is_error) << result.text;
+  }
+}
+
 }  // namespace
 }  // namespace kagent::agent

@@ -64,7 +64,8 @@ TEST(Optimize, ResumesWhereAKillCutItOff) {
       EXPECT_TRUE(sys::write_file_atomically(rig.folder.trajectory(), text));
       return *store::JournalFile::resume(rig.folder.trajectory());
     }();
-    ASSERT_TRUE(journal.begin(3, reply({{"a", "evaluate", "{}"}})));
+    ASSERT_TRUE(journal.begin(
+        3, reply({{"a", "bash", R"({"command": "rm x"})"}, {"b", "evaluate", "{}"}})));
   }
   text = *sys::read_file(rig.folder.trajectory(), 1u << 20) + "{\"type\":\"tu";
   ASSERT_TRUE(sys::write_file_atomically(rig.folder.trajectory(), text));
@@ -79,7 +80,9 @@ TEST(Optimize, ResumesWhereAKillCutItOff) {
   ASSERT_EQ(chat.requests[0].messages.size(), 7u);
   const auto& cut_off = std::get<ToolMessage>(chat.requests[0].messages[6]).results;
   EXPECT_EQ(cut_off[0].call_id, "a");
-  EXPECT_TRUE(cut_off[0].is_error);
+  EXPECT_TRUE(cut_off[0].is_error) << "whether it ran is not known";
+  EXPECT_EQ(cut_off[1].call_id, "b");
+  EXPECT_FALSE(cut_off[1].is_error) << "judging again is safe";
   const store::Trajectory trajectory = rig.trajectory();
   EXPECT_EQ(trajectory.turns.size(), 5u);
   EXPECT_EQ(trajectory.end->reason, StopReason::target_reached);
