@@ -15,6 +15,7 @@
 #include "wire/json.h"
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -130,14 +131,26 @@ store::RunResult blank_result(const OptimizeRequest& request, const std::string&
   return result;
 }
 
+/// False also where a kill left less than the first line: nothing was said yet, and what there is
+/// goes.
+bool has_begun(const std::filesystem::path& trajectory) {
+  std::ifstream file(trajectory, std::ios::binary);
+  if (!file) return false;
+  for (char byte = 0; file.get(byte);) {
+    if (byte == '\n') return true;
+  }
+  std::error_code ignored;
+  std::filesystem::remove(trajectory, ignored);
+  return false;
+}
+
 Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& parts,
                          const store::RunFolder& folder) {
   KAGENT_TRY(const auto workspace, sys::ConfinedFolder::open(folder.workspace()));
   LateJournal journal;
   CandidateBook book(workspace, folder, parts.evaluator, journal, request.judge.over);
   Tools tools(workspace, parts.shell, book, request.judge.min_gain);
-  std::error_code code;
-  const bool resuming = std::filesystem::exists(folder.trajectory(), code);
+  const bool resuming = has_begun(folder.trajectory());
   KAGENT_TRY(Opened opened, resuming
                                 ? start_again(folder, book, journal)
                                 : start_new(request, parts, folder, specs(tools.all()), journal));
