@@ -50,6 +50,7 @@ struct SharedMemory {
   ArenaLayout outputs;
   OutputTree output_tree;
   std::vector<sys::Fd> descriptors;      // weights, inputs..., outputs
+  std::vector<std::string> variants;     // families of hidden values that the task allows
 };
 
 // What a step came to, or what the candidate did wrong there.
@@ -103,6 +104,11 @@ class Session : public Evaluator {
                                     const std::vector<sys::Fd>& images, bool diagnostic);
   Result<std::optional<Fault>> run_trials(RunnerChild& child, Verdict& verdict);
   Result<std::optional<Fault>> run_trial(RunnerChild& child, int number, Trial& trial);
+  /// The task's structure under other values: only for candidates that passed the trials.
+  Result<std::optional<Fault>> run_variants(RunnerChild& child, Verdict& verdict);
+  Result<std::optional<Fault>> run_variant(RunnerChild& child, const std::string& family, bool& ran);
+  Result<std::optional<Fault>> end_variants(RunnerChild& child);
+  std::vector<std::string> draw_families() const;
   Result<Fault> diagnose(const Plan& plan, const BuildResult& build,
                          const std::vector<sys::Fd>& images, Fault fault, int set);
   Result<Measured> measure(RunnerChild* child);

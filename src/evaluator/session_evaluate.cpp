@@ -273,6 +273,10 @@ Result<Evaluation> Session::judge(const Candidate& candidate) {
   if (!fault) {
     KAGENT_TRY(fault, run_trials(child, evaluation.verdict));
     clock.mark("trials");
+    if (!fault) {
+      KAGENT_TRY(fault, run_variants(child, evaluation.verdict));
+      clock.mark("variants");
+    }
   }
   if (fault && fault->kind == FaultKind::crash) {
     KAGENT_TRY(fault, diagnose(plan, *evaluation.build, images, *fault, last_set_));

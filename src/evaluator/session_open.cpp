@@ -141,6 +141,9 @@ Result<void> Session::share() {
     return Error{ErrorKind::internal, "reference: share answered with the wrong number of arenas"};
   }
   collect_notes(ok, "notes", facts_.notes);
+  for (const auto& name : ok.value("variants", wire::Json::array())) {
+    if (name.is_string()) memory.variants.push_back(name.get<std::string>());
+  }
   memory.descriptors = std::move(answer->descriptors);
   memory_ = std::move(memory);
   return {};

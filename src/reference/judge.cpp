@@ -2,6 +2,7 @@
 #include "reference/judge.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace kagent::reference {
@@ -15,6 +16,21 @@ Result<void> Judge::expect(int set, const Answers& answers) {
   if (!expected) return std::move(expected).error();
   outputs.push_back(*std::move(expected));
   return {};
+}
+
+double Judge::noise(int set) const {
+  const auto found = expected_.find(set);
+  if (found == expected_.end()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (const Expected& output : found->second) {
+    if (!is_floating(output.dtype)) continue;
+    if (output.eager.defined() || !(output.value_rms > 0)) {
+      return std::numeric_limits<double>::infinity();
+    }
+    // A half-precision output is off by its own rounding, however well-posed it is.
+    largest = std::max(largest, output.noise_rms / output.value_rms - output.budget.rms);
+  }
+  return largest;
 }
 
 Result<Comparison> Judge::compare(int set, const std::vector<at::Tensor>& outputs,

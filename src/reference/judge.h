@@ -25,6 +25,10 @@ class Judge {
   /// Adds the set's next output; outputs come in order.
   Result<void> expect(int set, const Answers& answers);
 
+  /// The largest relative RMS error of the eager run among the outputs of a set; infinite where an
+  /// output is zero throughout or not finite somewhere. 0 for integers.
+  double noise(int set) const;
+
   /// outputs: one per expected output. The first output that is wrong gives the fault. Error where
   /// nothing is known of the set, or the number of outputs differs.
   Result<Comparison> compare(int set, const std::vector<at::Tensor>& outputs,

@@ -13,9 +13,11 @@ from baselines import Baselines, timed_milliseconds
 from forms import argument, flatten_outputs, spec
 from inputs import InputMaker, InputSet, derived_seed
 from model_state import move_to
-from task_file import TaskFile, TaskInvalid, first_line, seed_everything
+from task_file import OutOfMemory, TaskFile, TaskInvalid, first_line, seed_everything
+from variants import WEIGHTS, RangeWatch, WeightVariant, change_inputs, families, tensors_among
 
 MAX_SETS = 16
+ILL_POSED = 1e-4   # relative RMS error of the eager run beyond which a variant separates nothing
 
 
 class WrongRequest(Exception):
@@ -70,20 +72,64 @@ class Session:
         self._output_arena = self._new_arena(output_layout["bytes"], False)
         self._outputs = [self._output_arena.tensor(entry) for entry in output_layout["entries"]]
         self._judge = native.Judge(self._operand_shapes())
+        self._variant_judges = {}
+        self._judge_of = [self._judge] * count
         self._sets = sets
+        self._weight_variant = WeightVariant(self._model, self._weights, self._answers.state.is_stateful)
+        self._families = [] if self._answers.is_random else families(
+            tensors_among(sets[0].arguments), outputs, self._needs_range, self._weight_variant.possible)
         arenas = [self._weights.arena, *(inputs.arena for inputs in sets), self._output_arena]
         return {"weights": self._weights.layout, "inputs": [layout] * count, "outputs": output_layout,
-                "output_tree": tree, "notes": notes, "random_in_forward": self._answers.is_random}, \
+                "output_tree": tree, "notes": notes, "random_in_forward": self._answers.is_random,
+                "variants": self._families}, \
             _descriptors_of(arenas)
 
     def trial(self, request, _descriptors):
         """New inputs in one set, and what is expected for them."""
         number, inputs = self._input_set(request)
-        self._judge.forget(number)
+        self._judge_of[number].forget(number)
+        self._judge_of[number] = self._judge
         inputs.fill(self._inputs.make(request["seed"]))
         self._answers.expect(self._judge, number, inputs.arguments, self._output_specs)
         self._release_memory()
         return {"reference": self._answers.source, "notes": self._answers.notes()}, []
+
+    def variant(self, request, _descriptors):
+        """As trial, on values of another family; does not apply where the reference itself is in doubt there."""
+        number, inputs = self._input_set(request)
+        name = request["family"]
+        if name not in self._families:
+            raise WrongRequest(f"reference: no family {name!r} for this task")
+        self._judge_of[number].forget(number)
+        if name not in self._variant_judges:
+            self._variant_judges[name] = native.Judge(self._operand_shapes())
+        judge = self._judge_of[number] = self._variant_judges[name]
+        inputs.fill(self._inputs.make(request["seed"]))
+        generator = torch.Generator(self._device).manual_seed(derived_seed(request["seed"], name))
+        why = ""
+        try:
+            if name == WEIGHTS:
+                self._weight_variant.draw(generator)
+            else:
+                inputs.change(lambda tensors: change_inputs(tensors, name, generator))
+            self._answers.expect(judge, number, inputs.arguments, self._output_specs)
+            ratio = judge.noise(number)
+            if not ratio <= ILL_POSED:
+                why = "the reference is not finite, zero, or mostly rounding errors there"
+        except TaskInvalid as error:
+            why = f"the reference does not run there ({error.message})"
+        except (OutOfMemory, torch.OutOfMemoryError, MemoryError):
+            why = "no memory"
+        self._release_memory()
+        if why:
+            judge.forget(number)
+            self._families.remove(name)
+        return {"applies": not why, "why": why, "weights_changed": name == WEIGHTS}, []
+
+    def restore(self, _request, _descriptors):
+        """Ends a variant: the weights are the task's own again."""
+        self._need_share()
+        return {"weights_changed": self._weight_variant.restore()}, []
 
     def compare(self, request, _descriptors):
         """The verdict on what lies in the output arena."""
@@ -97,7 +143,7 @@ class Session:
         path = self._weights.modified()
         if path is not None:
             return _failed("input_modified", f"weight '{path}' was overwritten", "write to a tensor of your own")
-        return self._judge.compare(number, self._outputs, request.get("poison")), []
+        return self._judge_of[number].compare(number, self._outputs, request.get("poison")), []
 
     def instruments(self, _request, descriptors):
         if len(descriptors) != 1:
@@ -163,7 +209,9 @@ class Session:
 
     def _learn(self, inputs):
         """(OutputTree, [TensorSpec], notes) from one run; faults that only the task can have."""
-        value = self._answers.first_run(inputs.arguments)
+        with RangeWatch() as watch:
+            value = self._answers.first_run(inputs.arguments)
+        self._needs_range = watch.needs_range
         line = first_line(self._model.forward, self._task.path)
         changed = inputs.modified()
         if changed is not None:

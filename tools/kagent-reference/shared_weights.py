@@ -28,12 +28,19 @@ class WeightArena:
         entry_of = {identity: entry for identity, entry in zip(unique, layout["entries"])}
         self.layout = {"bytes": layout["bytes"],
                        "entries": [{**entry_of[id(slot.get())], "name": slot.path} for slot in found]}
+        self._places = [(slot, entry_of[identity]) for identity, slot in unique.items()]
         in_chunks = _parameters_of_recurrent_modules(model)
         for identity, slot in unique.items():
             tensor = slot.get()
             view = self.arena.tensor(entry_of[identity]).copy_(tensor.detach())
             if slot.is_parameter and identity not in in_chunks and tensor.stride() == view.stride():
                 tensor.data = view
+        self.arena.remember(self.layout)
+
+    def refresh(self):
+        """The arena's values once the Model's own have changed."""
+        for slot, entry in self._places:
+            self.arena.tensor(entry).copy_(slot.get().detach())
         self.arena.remember(self.layout)
 
     def modified(self):

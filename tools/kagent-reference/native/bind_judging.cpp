@@ -59,6 +59,7 @@ void bind_judging(py::module_& module) {
                                        optional_tensor_from_python(perturbed)}));
            },
            py::arg("set"), py::arg("eager"), py::arg("exact"), py::arg("perturbed"))
+      .def("noise", &Judge::noise, py::arg("set"))
       .def("compare", &compare_for_python, py::arg("set"), py::arg("outputs"),
            py::arg("poison") = py::none());
 }
