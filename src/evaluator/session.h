@@ -53,6 +53,19 @@ struct SharedMemory {
   std::vector<std::string> variants;     // families of hidden values that the task allows
 };
 
+/// An answer that computes nothing, and what it would be taken for.
+struct NullModel {
+  std::string name;                      // zeros, constant, another input's output, input copy
+  bool passed = false;                   // on the task's own inputs
+  double error_ratio = 0;
+  std::string refuted_by;                // hidden family that it fails on; empty: none
+};
+
+struct TaskAudit {
+  std::vector<NullModel> null_models;
+  bool degenerate = false;               // one passes, and nothing refutes it
+};
+
 // What a step came to, or what the candidate did wrong there.
 using Recorded = std::variant<Plan, Fault>;
 using Built = std::variant<BuildResult, Fault>;
@@ -80,6 +93,10 @@ class Session : public Evaluator {
 
   /// Eager and torch.compile alone, in the same rounds.
   Result<Measurement> measure_baselines();
+
+  /// Null models, once for a session. Families of hidden variants that apply: facts().notes.
+  Result<TaskAudit> audit_task();
+  const std::vector<std::string>& variants() const { return memory_->variants; }
 
   const TaskFacts& facts() const { return facts_; }
   const SessionOptions& options() const { return options_; }
@@ -126,6 +143,7 @@ class Session : public Evaluator {
   std::optional<sys::LockFile> lease_;
   TaskFacts facts_;
   std::optional<SharedMemory> memory_;
+  std::optional<TaskAudit> audit_;
   sys::Fd instruments_;                 // CUDA only
   bool compiled_ = false;
   std::vector<std::string> arms_;       // "eager", "compiled": those that work

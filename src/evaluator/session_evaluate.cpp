@@ -277,6 +277,11 @@ Result<Evaluation> Session::judge(const Candidate& candidate) {
       KAGENT_TRY(fault, run_variants(child, evaluation.verdict));
       clock.mark("variants");
     }
+    if (!fault) {
+      KAGENT_TRY(const TaskAudit audit, audit_task());
+      if (audit.degenerate) evaluation.verdict.labels.emplace_back("degenerate");
+      clock.mark("audit");
+    }
   }
   if (fault && fault->kind == FaultKind::crash) {
     KAGENT_TRY(fault, diagnose(plan, *evaluation.build, images, *fault, last_set_));

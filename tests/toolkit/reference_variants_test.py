@@ -127,5 +127,29 @@ class OverTheChannel(ReferenceTest):
         self.assertEqual(self.shared["variants"], [])
 
 
+class NullModels(ReferenceTest):
+    def audit(self, forward, inputs="torch.rand(64, 64)"):
+        self.opened_and_shared(RELU.replace("torch.relu(x)", forward).replace("torch.rand(16, 64)", inputs))
+        answer, _ = self.reference.ok("audit", seed=5)
+        return answer["degenerate"], {row["name"]: row for row in answer["null_models"]}
+
+    def test_a_result_that_is_always_zero_is_degenerate(self):
+        degenerate, rows = self.audit("(x - x.mean(1, keepdim=True)).abs().neg().clamp(min=0)")
+        self.assertTrue(degenerate)
+        self.assertTrue(rows["zeros"]["passed"] and rows["another input's output"]["passed"])
+
+    def test_relu_of_positive_numbers_is_not_since_signs_refute_the_copy(self):
+        degenerate, rows = self.audit("torch.relu(x)")
+        self.assertFalse(degenerate)
+        self.assertTrue(rows["input copy"]["passed"])
+        self.assertTrue(rows["input copy"]["refuted_by"])
+        self.assertFalse(rows["zeros"]["passed"])
+
+    def test_small_values_are_not_zeros(self):
+        degenerate, rows = self.audit("torch.softmax(x, 1)", "torch.rand(4, 32768)")
+        self.assertFalse(degenerate)
+        self.assertFalse(any(row["passed"] for row in rows.values()))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -11,7 +11,7 @@ from kagent_channel import ChannelClosed
 from session import Session, WrongRequest
 from task_file import OutOfMemory, TaskInvalid, one_line
 
-REQUESTS = ("open", "share", "trial", "variant", "restore", "compare", "instruments", "compile", "time", "loop")
+REQUESTS = ("open", "share", "trial", "variant", "restore", "audit", "compare", "instruments", "compile", "time", "loop")
 
 
 def serve(channel):

@@ -13,10 +13,12 @@ from baselines import Baselines, timed_milliseconds
 from forms import argument, flatten_outputs, spec
 from inputs import InputMaker, InputSet, derived_seed
 from model_state import move_to
+from null_models import null_models
 from task_file import OutOfMemory, TaskFile, TaskInvalid, first_line, seed_everything
 from variants import WEIGHTS, RangeWatch, WeightVariant, change_inputs, families, tensors_among
 
 MAX_SETS = 16
+REFUTED = 16       # times the allowed error: session_variants.cpp asks the same of candidates
 ILL_POSED = 1e-4   # relative RMS error of the eager run beyond which a variant separates nothing
 
 
@@ -130,6 +132,41 @@ class Session:
         """Ends a variant: the weights are the task's own again."""
         self._need_share()
         return {"weights_changed": self._weight_variant.restore()}, []
+
+    def audit(self, request, _descriptors):
+        """What null models come to: on the task's own inputs, then on the families that apply."""
+        self._need_share()
+        if self._answers.is_random:
+            return {"null_models": [], "degenerate": False}, []
+        seed = request["seed"]
+        last = len(self._sets) - 1
+        self._sets[last].fill(self._inputs.make(derived_seed(seed, "another input")))
+        self._judge_of[last].forget(last)
+        stale = [tensor.clone() for tensor in self._answers.run(self._sets[last].arguments, self._output_specs)]
+        self.trial({"seed": derived_seed(seed, "own"), "set": 0}, ())
+        rows = {}
+        for name, outputs in null_models(self._sets[0].arguments, stale).items():
+            own = self._compare_values(outputs)
+            rows[name] = {"name": name, "passed": own["passed"], "error_ratio": own["error_ratio"], "refuted_by": ""}
+        for family in list(self._families):
+            left = [row for row in rows.values() if row["passed"] and not row["refuted_by"]]
+            if not left:
+                break
+            applies = self.variant({"family": family, "seed": derived_seed(seed, family), "set": 0}, ())[0]["applies"]
+            models = null_models(self._sets[0].arguments, stale) if applies else {}
+            for row in left if applies else ():
+                found = self._compare_values(models[row["name"]])
+                if not found["passed"] and found["error_ratio"] > REFUTED:
+                    row["refuted_by"] = family
+            self._weight_variant.restore()
+        found = list(rows.values())
+        return {"null_models": found,
+                "degenerate": any(row["passed"] and not row["refuted_by"] for row in found)}, []
+
+    def _compare_values(self, values):
+        for output, value in zip(self._outputs, values):
+            output.copy_(value)
+        return self._judge_of[0].compare(0, self._outputs, None)
 
     def compare(self, request, _descriptors):
         """The verdict on what lies in the output arena."""

@@ -10,6 +10,7 @@ namespace kagent::cli {
 void add_optimize(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_baseline(CLI::App& app, int& exit_code);
+void add_vet(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_batch(CLI::App& app, int& exit_code);

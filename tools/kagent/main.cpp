@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   kagent::cli::add_optimize(app, exit_code);
   kagent::cli::add_check(app, exit_code);
   kagent::cli::add_baseline(app, exit_code);
+  kagent::cli::add_vet(app, exit_code);
   kagent::cli::add_plan(app, exit_code);
   kagent::cli::add_doctor(app, exit_code);
   kagent::cli::add_batch(app, exit_code);
