@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "wire/members.h"
 
 #include <fmt/format.h>
 
@@ -12,47 +13,32 @@ namespace {
 
 using wire::Json;
 
-const Json& member(const Json& json, const char* name) {
-  static const Json nothing;
-  if (!json.is_object()) return nothing;
-  const auto found = json.find(name);
-  return found == json.end() ? nothing : *found;
-}
-
-std::string text_of(const Json& json, const char* name) {
-  const Json& value = member(json, name);
-  return value.is_string() ? base::one_line(value.get<std::string>()) : "";
-}
+std::string text_of(const Json& json, const char* name) { return base::one_line(wire::text_member(json, name)); }
 
 double number_of(const Json& json, const char* name) {
-  const Json& value = member(json, name);
+  const Json& value = wire::member(json, name);
   if (!value.is_number()) return 0;
   const double number = value.get<double>();
   return std::isfinite(number) ? number : 0;
 }
 
-bool flag_of(const Json& json, const char* name) {
-  const Json& value = member(json, name);
-  return value.is_boolean() && value.get<bool>();
-}
-
 void read_evaluation(const Json& evaluation, JobEnd& end) {
-  const Json& verdict = member(evaluation, "verdict");
-  end.correct = flag_of(verdict, "correct");
-  for (const auto& label : member(verdict, "labels")) {
+  const Json& verdict = wire::member(evaluation, "verdict");
+  end.correct = wire::flag_member(verdict, "correct");
+  for (const auto& label : wire::member(verdict, "labels")) {
     if (label == "degenerate") end.degenerate = true;
   }
-  const Json& score = member(evaluation, "score");
+  const Json& score = wire::member(evaluation, "score");
   if (end.correct && score.is_object()) {
     end.grade = static_cast<int>(number_of(score, "grade"));
     end.speedup_over_eager = number_of(score, "speedup_over_eager");
     end.speedup_over_compiled = number_of(score, "speedup_over_compiled");
-    end.success = flag_of(score, "success");
+    end.success = wire::flag_member(score, "success");
   }
-  const Json& fault = member(verdict, "fault");
+  const Json& fault = wire::member(verdict, "fault");
   if (!fault.is_object()) return;
   end.message = text_of(fault, "message");
-  const Json& at = member(fault, "at");
+  const Json& at = wire::member(fault, "at");
   const std::string file = text_of(at, "file");
   if (!file.empty()) end.at = fmt::format("{}:{:.0f}", file, number_of(at, "line"));
 }
@@ -84,12 +70,12 @@ JobEnd read_end(int exit_code, double seconds, const std::string& output, const 
   end.message = text_of(record, "message");
   for (const char* name : {"settings", "device", "versions", "numerics", "sandbox", "usage", "turns",
                            "candidates", "run_folder", "model", "stop_reason"}) {
-    if (!member(record, name).is_null()) end.facts[name] = record[name];
+    if (!wire::member(record, name).is_null()) end.facts[name] = record[name];
   }
-  if (member(record, "evaluation").is_object()) {           // kagent check
+  if (wire::member(record, "evaluation").is_object()) {           // kagent check
     read_evaluation(record["evaluation"], end);
-  } else if (member(record, "best").is_object()) {          // kagent optimize
-    read_evaluation(member(record["best"], "evaluation"), end);
+  } else if (wire::member(record, "best").is_object()) {          // kagent optimize
+    read_evaluation(wire::member(record["best"], "evaluation"), end);
   }
   if (end.message.empty()) end.message = text_of(record, "explanation");
   return end;
@@ -120,7 +106,7 @@ Result<JobResult> parse_result(const Json& json) {
     return Error{ErrorKind::usage, fmt::format("not a line of schema {}", kResultSchema)};
   }
   result.id = text_of(json, "id");
-  const Json& task = member(json, "task");
+  const Json& task = wire::member(json, "task");
   result.task = text_of(task, "name");
   result.level = text_of(task, "level");
   result.sample = static_cast<int>(number_of(json, "sample"));
@@ -128,15 +114,15 @@ Result<JobResult> parse_result(const Json& json) {
   end.outcome = text_of(json, "outcome");
   end.exit_code = static_cast<int>(number_of(json, "exit_code"));
   end.seconds = number_of(json, "seconds");
-  end.correct = flag_of(json, "correct");
-  end.degenerate = flag_of(json, "degenerate");
+  end.correct = wire::flag_member(json, "correct");
+  end.degenerate = wire::flag_member(json, "degenerate");
   end.grade = static_cast<int>(number_of(json, "grade"));
   end.speedup_over_eager = number_of(json, "speedup_over_eager");
   end.speedup_over_compiled = number_of(json, "speedup_over_compiled");
-  end.success = flag_of(json, "success");
+  end.success = wire::flag_member(json, "success");
   end.message = text_of(json, "message");
   end.at = text_of(json, "at");
-  end.facts = member(json, "facts");
+  end.facts = wire::member(json, "facts");
   if (result.id.empty() || result.task.empty() || end.outcome.empty()) {
     return Error{ErrorKind::usage, "a result without id, task or outcome"};
   }

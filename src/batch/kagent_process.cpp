@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "sys/environment.h"
 #include "sys/files.h"
 #include "sys/subprocess.h"
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "sys/files.h"
 #include "wire/json.h"
+#include "wire/members.h"
 
 namespace kagent::builder {
 namespace {
@@ -16,11 +17,6 @@ namespace fs = std::filesystem;
 bool is_there(const fs::path& path) {
   std::error_code code;
   return fs::exists(path, code);
-}
-
-std::string text_field(const wire::Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::vector<std::string> include_folders(const wire::Json& json) {
@@ -53,9 +49,9 @@ Result<CompilerPaths> CompilerPaths::read(const fs::path& file) {
   for (const std::string& folder : paths.cuda_includes) {
     paths.has_nv_target = paths.has_nv_target || is_there(fs::path(folder) / "nv/target");
   }
-  paths.nvrtc = text_field(json, "nvrtc");
-  paths.nvcc = text_field(json, "nvcc");
-  paths.host_compiler = text_field(json, "host_compiler");
+  paths.nvrtc = wire::text_member(json, "nvrtc");
+  paths.nvcc = wire::text_member(json, "nvcc");
+  paths.host_compiler = wire::text_member(json, "host_compiler");
   if (const char* chosen = std::getenv("KAGENT_CXX"); chosen != nullptr && *chosen != '\0') {
     paths.host_compiler = chosen;
   }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "sys/stop.h"
 #include "wire/json.h"
+#include "wire/members.h"
 
 #include <fmt/format.h>
 
@@ -17,17 +18,12 @@ constexpr std::size_t kLogHead = 8 << 10;
 constexpr std::size_t kLogTail = 64 << 10;
 constexpr auto kGrace = std::chrono::milliseconds(500);
 
-std::string text_field(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 Error task_invalid(const nlohmann::json& body) {
   const auto line = body.find("line");
   const bool has_line = line != body.end() && line->is_number_integer() && line->get<long>() > 0;
   return Error{ErrorKind::task_invalid,
                fmt::format("{}: {}", has_line ? fmt::format(":{}", line->get<long>()) : "",
-                           base::one_line(text_field(body, "message")))};
+                           base::one_line(wire::text_member(body, "message")))};
 }
 
 }  // namespace
@@ -64,7 +60,7 @@ Outcome read_outcome(const std::string& who, wire::Frame frame) {
     return task_invalid(*invalid);
   }
   if (const auto error = body.find("error"); error != body.end() && error->is_object()) {
-    return Error{ErrorKind::environment, who + ": " + base::one_line(text_field(*error, "message"))};
+    return Error{ErrorKind::environment, who + ": " + base::one_line(wire::text_member(*error, "message"))};
   }
   return Breakdown{BreakdownKind::malformed, who + ": answered nothing that is known"};
 }

@@ -12,7 +12,7 @@ constexpr std::size_t kMaxBlocks = 256;
 constexpr std::size_t kShownOfTooMuch = 8u << 10;
 
 void append_text(OrderedJson& block, const char* name, const std::string& more) {
-  block[name] = text_in(block, name) + more;
+  block[name] = wire::text_member(block, name) + more;
 }
 
 }  // namespace
@@ -22,14 +22,14 @@ Heard AnthropicStream::take(const ServerEvent& event) {
   if (!json || !json->is_object()) {
     return fail({TroubleKind::connection, "the stream holds what is not JSON", {}, true});
   }
-  const std::string type = text_in(*json, "type");
+  const std::string type = wire::text_member(*json, "type");
   if (type == "error" || (type.empty() && json->contains("error"))) {
     return fail(trouble_in_stream(event.data));
   }
   if (type == "message_start") {
-    const OrderedJson& message = member(*json, "message");
-    model_ = text_in(message, "model");
-    take_usage(member(message, "usage"));
+    const OrderedJson& message = wire::member(*json, "message");
+    model_ = wire::text_member(message, "model");
+    take_usage(wire::member(message, "usage"));
     return Heard::progress;
   }
   if (type == "content_block_start") return start_block(*json);
@@ -39,13 +39,13 @@ Heard AnthropicStream::take(const ServerEvent& event) {
     return Heard::progress;
   }
   if (type == "message_delta") {
-    const OrderedJson& delta = member(*json, "delta");
-    if (const std::string reason = text_in(delta, "stop_reason"); !reason.empty()) {
+    const OrderedJson& delta = wire::member(*json, "delta");
+    if (const std::string reason = wire::text_member(delta, "stop_reason"); !reason.empty()) {
       stop_reason_ = reason;
     }
-    refusal_ = text_in(member(delta, "stop_details"), "explanation");
-    if (refusal_.empty()) refusal_ = text_in(member(delta, "stop_details"), "category");
-    take_usage(member(*json, "usage"));
+    refusal_ = wire::text_member(wire::member(delta, "stop_details"), "explanation");
+    if (refusal_.empty()) refusal_ = wire::text_member(wire::member(delta, "stop_details"), "category");
+    take_usage(wire::member(*json, "usage"));
     return Heard::progress;
   }
   if (type == "message_stop") {
@@ -61,10 +61,10 @@ Heard AnthropicStream::take_whole(const std::string& body) {
     return fail({TroubleKind::connection, "the answer is not JSON", {}, true});
   }
   if (message->contains("error")) return fail(trouble_in_stream(body));
-  model_ = text_in(*message, "model");
-  stop_reason_ = text_in(*message, "stop_reason");
-  take_usage(member(*message, "usage"));
-  const OrderedJson& content = member(*message, "content");
+  model_ = wire::text_member(*message, "model");
+  stop_reason_ = wire::text_member(*message, "stop_reason");
+  take_usage(wire::member(*message, "usage"));
+  const OrderedJson& content = wire::member(*message, "content");
   if (!content.is_array() || content.size() > kMaxBlocks) {
     return fail({TroubleKind::connection, "the answer has no content", {}, true});
   }
@@ -79,7 +79,7 @@ Heard AnthropicStream::take_whole(const std::string& body) {
 }
 
 Heard AnthropicStream::start_block(const OrderedJson& event) {
-  const OrderedJson& block = member(event, "content_block");
+  const OrderedJson& block = wire::member(event, "content_block");
   if (!block.is_object() || blocks_.size() >= kMaxBlocks) {
     return fail(
         {TroubleKind::connection, "the stream holds a block that cannot be read", {}, true});
@@ -93,7 +93,7 @@ Heard AnthropicStream::start_block(const OrderedJson& event) {
 /// By the index that the event names; servers that leave it out mean the last block.
 AnthropicStream::Block* AnthropicStream::block_at(const OrderedJson& event) {
   if (blocks_.empty()) return nullptr;
-  const OrderedJson& index = member(event, "index");
+  const OrderedJson& index = wire::member(event, "index");
   if (!index.is_number_integer()) return &blocks_.back();
   const auto at = index.get<std::int64_t>();
   if (at < 0 || at >= static_cast<std::int64_t>(blocks_.size())) return nullptr;
@@ -105,20 +105,20 @@ Heard AnthropicStream::take_delta(const OrderedJson& event) {
   if (block == nullptr) {
     return fail({TroubleKind::connection, "the stream adds to a block that never began", {}, true});
   }
-  const OrderedJson& delta = member(event, "delta");
-  const std::string type = text_in(delta, "type");
+  const OrderedJson& delta = wire::member(event, "delta");
+  const std::string type = wire::text_member(delta, "type");
   std::string more;
   if (type == "text_delta") {
-    more = text_in(delta, "text");
+    more = wire::text_member(delta, "text");
     append_text(block->json, "text", more);
   } else if (type == "input_json_delta") {
-    more = text_in(delta, "partial_json");
+    more = wire::text_member(delta, "partial_json");
     block->input += more;
   } else if (type == "thinking_delta") {
-    more = text_in(delta, "thinking");
+    more = wire::text_member(delta, "thinking");
     append_text(block->json, "thinking", more);
   } else if (type == "signature_delta") {
-    block->json["signature"] = text_in(delta, "signature");
+    block->json["signature"] = wire::text_member(delta, "signature");
   } else {
     return Heard::nothing;
   }
@@ -148,9 +148,9 @@ Reply AnthropicStream::reply() const {
   OrderedJson content = OrderedJson::array();
   for (const Block& block : blocks_) {
     OrderedJson json = block.json;
-    const std::string type = text_in(json, "type");
+    const std::string type = wire::text_member(json, "type");
     if (type == "text") {
-      const std::string text = text_in(json, "text");
+      const std::string text = wire::text_member(json, "text");
       if (text.empty()) continue;  // the server refuses to be told nothing
       reply.text += text;
     }
@@ -160,7 +160,7 @@ Reply AnthropicStream::reply() const {
       const auto input = parse_ordered(arguments, "input");
       const bool fits = input && input->is_object();
       json["input"] = fits ? *input : OrderedJson{{"_invalid", base::cap(arguments, 4096)}};
-      reply.calls.push_back({text_in(json, "id"), text_in(json, "name"), arguments});
+      reply.calls.push_back({wire::text_member(json, "id"), wire::text_member(json, "name"), arguments});
     }
     content.push_back(std::move(json));
   }

@@ -74,24 +74,24 @@ Result<std::vector<Provider>> read_providers(const std::filesystem::path& file) 
   for (const auto& [name, row] : table.items()) {
     Provider provider;
     provider.name = name;
-    const std::string api = text_in(row, "api");
+    const std::string api = wire::text_member(row, "api");
     if (api != "anthropic" && api != "openai") {
       return wrong(file.string() + ": " + name + ".api: expected anthropic or openai");
     }
     provider.endpoint.api = api == "anthropic" ? Api::anthropic : Api::openai;
-    provider.endpoint.url = text_in(row, "base_url");
-    provider.path = text_in(row, "path");
+    provider.endpoint.url = wire::text_member(row, "base_url");
+    provider.path = wire::text_member(row, "path");
     if (provider.path.empty()) provider.path = "/chat/completions";
-    provider.endpoint.max_tokens_member = text_in(row, "max_tokens_member");
+    provider.endpoint.max_tokens_member = wire::text_member(row, "max_tokens_member");
     if (provider.endpoint.max_tokens_member.empty()) {
       provider.endpoint.max_tokens_member = "max_tokens";
     }
-    provider.endpoint.always_send_reasoning = text_in(row, "always_send_reasoning");
-    provider.base_url_variable = text_in(row, "base_url_variable");
-    for (const OrderedJson& variable : member(row, "key_variables")) {
+    provider.endpoint.always_send_reasoning = wire::text_member(row, "always_send_reasoning");
+    provider.base_url_variable = wire::text_member(row, "base_url_variable");
+    for (const OrderedJson& variable : wire::member(row, "key_variables")) {
       if (variable.is_string()) provider.key_variables.push_back(variable.get<std::string>());
     }
-    provider.key_needed = member(row, "key_needed") != false;
+    provider.key_needed = wire::member(row, "key_needed") != false;
     providers.push_back(std::move(provider));
   }
   return providers;

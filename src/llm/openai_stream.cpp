@@ -15,18 +15,18 @@ constexpr std::size_t kShownOfTooMuch = 8u << 10;
 
 /// Takes a text member over; returns how much it was.
 std::size_t append(const OrderedJson& delta, const char* name, std::string& text) {
-  const std::string more = text_in(delta, name);
+  const std::string more = wire::text_member(delta, name);
   text += more;
   return more.size();
 }
 
 /// Content is a text, or a list of parts with a text each.
 std::string content_of(const OrderedJson& delta) {
-  const OrderedJson& content = member(delta, "content");
+  const OrderedJson& content = wire::member(delta, "content");
   if (content.is_string()) return content.get<std::string>();
   std::string text;
   if (content.is_array()) {
-    for (const OrderedJson& part : content) text += text_in(part, "text");
+    for (const OrderedJson& part : content) text += wire::text_member(part, "text");
   }
   return text;
 }
@@ -41,7 +41,7 @@ Heard OpenAiStream::take(const ServerEvent& event) {
   auto json = parse_ordered(event.data, "event");
   if (!json) return fail({TroubleKind::connection, "the stream holds what is not JSON", {}, true});
   if (event.name == "error" || json->is_array() ||
-      (json->is_object() && !member(*json, "error").is_null())) {
+      (json->is_object() && !wire::member(*json, "error").is_null())) {
     return fail(trouble_in_stream(event.data));
   }
   return take_chunk(*json);
@@ -52,7 +52,7 @@ Heard OpenAiStream::take_whole(const std::string& body) {
   if (!json || !json->is_object()) {
     return fail({TroubleKind::connection, "the answer is not a JSON object", {}, true});
   }
-  if (!member(*json, "error").is_null()) return fail(trouble_in_stream(body));
+  if (!wire::member(*json, "error").is_null()) return fail(trouble_in_stream(body));
   const Heard heard = take_chunk(*json);
   if (heard == Heard::nothing) {
     return fail({TroubleKind::connection, "the answer holds no message", {}, true});
@@ -62,17 +62,17 @@ Heard OpenAiStream::take_whole(const std::string& body) {
 }
 
 Heard OpenAiStream::take_chunk(const OrderedJson& chunk) {
-  take_usage(member(chunk, "usage"));
-  if (const std::string model = text_in(chunk, "model"); !model.empty()) model_ = model;
-  const OrderedJson& choices = member(chunk, "choices");
+  take_usage(wire::member(chunk, "usage"));
+  if (const std::string model = wire::text_member(chunk, "model"); !model.empty()) model_ = model;
+  const OrderedJson& choices = wire::member(chunk, "choices");
   if (!choices.is_array() || choices.empty()) return Heard::nothing;
   const OrderedJson& choice = choices.front();
   std::size_t bytes = 0;
   for (const char* name : {"delta", "message"}) {
-    const OrderedJson& delta = member(choice, name);
+    const OrderedJson& delta = wire::member(choice, name);
     if (delta.is_object()) bytes += take_message(delta);
   }
-  if (const std::string reason = text_in(choice, "finish_reason"); !reason.empty()) {
+  if (const std::string reason = wire::text_member(choice, "finish_reason"); !reason.empty()) {
     finish_reason_ = reason;
   }
   const Heard heard = count(bytes);
@@ -87,16 +87,16 @@ std::size_t OpenAiStream::take_message(const OrderedJson& delta) {
   bytes += append(delta, "refusal", refusal_);
   bytes += append(delta, "reasoning", reasoning_);
   bytes += append(delta, "reasoning_content", reasoning_content_);
-  has_reasoning_ = has_reasoning_ || member(delta, "reasoning").is_string();
-  has_reasoning_content_ = has_reasoning_content_ || member(delta, "reasoning_content").is_string();
-  const OrderedJson& details = member(delta, "reasoning_details");
+  has_reasoning_ = has_reasoning_ || wire::member(delta, "reasoning").is_string();
+  has_reasoning_content_ = has_reasoning_content_ || wire::member(delta, "reasoning_content").is_string();
+  const OrderedJson& details = wire::member(delta, "reasoning_details");
   if (details.is_array()) {
     for (const OrderedJson& detail : details) {
       bytes += dump(detail).size();
       reasoning_details_.push_back(detail);
     }
   }
-  const OrderedJson& calls = member(delta, "tool_calls");
+  const OrderedJson& calls = wire::member(delta, "tool_calls");
   if (calls.is_array()) {
     for (std::size_t i = 0; i < calls.size(); ++i) bytes += take_call(calls[i], i);
   }
@@ -106,8 +106,8 @@ std::size_t OpenAiStream::take_message(const OrderedJson& delta) {
 /// Servers leave out the index, or say 0 for every call: a new id that differs from the slot's
 /// opens a new call; without an index the id decides, and else the place in the list.
 OpenAiStream::Call& OpenAiStream::call_for(const OrderedJson& delta, std::size_t position) {
-  const std::string id = text_in(delta, "id");
-  const OrderedJson& index_member = member(delta, "index");
+  const std::string id = wire::text_member(delta, "id");
+  const OrderedJson& index_member = wire::member(delta, "index");
   const std::int64_t index =
       index_member.is_number_integer() ? index_member.get<std::int64_t>() : -1;
   if (!id.empty()) {
@@ -120,7 +120,7 @@ OpenAiStream::Call& OpenAiStream::call_for(const OrderedJson& delta, std::size_t
       if (call->index == index && (id.empty() || call->id.empty())) return *call;
     }
   } else if (id.empty() && !calls_.empty()) {
-    const bool opens = !text_in(member(delta, "function"), "name").empty();
+    const bool opens = !wire::text_member(wire::member(delta, "function"), "name").empty();
     if (!opens) return position < calls_.size() && position > 0 ? calls_[position] : calls_.back();
   }
   Call call;
@@ -133,11 +133,11 @@ OpenAiStream::Call& OpenAiStream::call_for(const OrderedJson& delta, std::size_t
 std::size_t OpenAiStream::take_call(const OrderedJson& delta, std::size_t position) {
   if (!delta.is_object() || calls_.size() >= kMaxCalls) return kMaxReplyBytes;
   Call& call = call_for(delta, position);
-  const OrderedJson& function = member(delta, "function");
+  const OrderedJson& function = wire::member(delta, "function");
   // A name comes once; a server that repeats it with every piece means the same call.
-  if (call.name.empty()) call.name = text_in(function, "name");
+  if (call.name.empty()) call.name = wire::text_member(function, "name");
   std::size_t bytes = append(function, "arguments", call.arguments);
-  if (member(function, "arguments").is_object()) call.arguments = dump(function["arguments"]);
+  if (wire::member(function, "arguments").is_object()) call.arguments = dump(function["arguments"]);
   for (const auto& [name, value] : delta.items()) {
     if (name == "index" || name == "id" || name == "function" || name == "type") continue;
     call.others[name] = value;
@@ -150,7 +150,7 @@ void OpenAiStream::take_usage(const OrderedJson& usage) {
   if (!usage.is_object()) return;
   usage_.input_tokens = count_in(usage, "prompt_tokens");
   usage_.output_tokens = count_in(usage, "completion_tokens");
-  const OrderedJson& details = member(usage, "prompt_tokens_details");
+  const OrderedJson& details = wire::member(usage, "prompt_tokens_details");
   usage_.cached_tokens = details.is_object() ? count_in(details, "cached_tokens")
                                              : count_in(usage, "prompt_cache_hit_tokens");
   usage_.cached_tokens = std::min(usage_.cached_tokens, usage_.input_tokens);

@@ -5,6 +5,7 @@
 #include <kagent/result.h>
 
 #include "wire/json.h"
+#include "wire/members.h"
 
 #include <cstdint>
 #include <string>
@@ -23,29 +24,13 @@ inline std::string dump(const OrderedJson& json) {
   return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-/// A member that is a text, or "".
-inline std::string text_in(const OrderedJson& object, const char* name) {
-  if (!object.is_object()) return "";
-  const auto at = object.find(name);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 /// A member that is a number of tokens; 0 for anything else.
 inline std::int64_t count_in(const OrderedJson& object, const char* name) {
-  if (!object.is_object()) return 0;
-  const auto at = object.find(name);
-  if (at == object.end() || !at->is_number_integer()) return 0;
+  const OrderedJson& found = wire::member(object, name);
+  if (!found.is_number_integer()) return 0;
   constexpr std::int64_t kMost = 1'000'000'000;
-  const auto value = at->get<std::int64_t>();
+  const auto value = found.get<std::int64_t>();
   return value < 0 ? 0 : value > kMost ? kMost : value;
-}
-
-/// A member of any kind, or null.
-inline const OrderedJson& member(const OrderedJson& object, const char* name) {
-  static const OrderedJson kNull;
-  if (!object.is_object()) return kNull;
-  const auto at = object.find(name);
-  return at == object.end() ? kNull : *at;
 }
 
 }  // namespace kagent::llm

@@ -20,7 +20,7 @@ Result<std::optional<Price>> find_price(const std::filesystem::path& file,
   KAGENT_TRY(const OrderedJson table, parse_ordered(text, file.string()));
   std::optional<Price> best;
   std::size_t longest = 0;
-  for (const auto& [name, row] : member(table, "models").items()) {
+  for (const auto& [name, row] : wire::member(table, "models").items()) {
     if (model.rfind(name, 0) != 0 || name.size() < longest) continue;
     Price price;
     const std::pair<const char*, double*> members[] = {{"input", &price.input},
@@ -28,7 +28,7 @@ Result<std::optional<Price>> find_price(const std::filesystem::path& file,
                                                        {"cache_write", &price.cache_write},
                                                        {"output", &price.output}};
     for (const auto& [key, value] : members) {
-      const OrderedJson& number = member(row, key);
+      const OrderedJson& number = wire::member(row, key);
       if (!number.is_number()) {
         return Error{ErrorKind::usage,
                      file.string() + ": " + name + "." + key + ": expected a number"};

@@ -22,7 +22,7 @@ OrderedJson object_of(const std::string& arguments) {
 OrderedJson schema_of(const ToolSpec& tool) { return object_of(tool.schema); }
 
 bool is_message(const Result<OrderedJson>& raw) {
-  return raw && raw->is_object() && text_in(*raw, "role") == "assistant";
+  return raw && raw->is_object() && wire::text_member(*raw, "role") == "assistant";
 }
 
 /// What stands for a reply that said nothing at all; no server takes an empty one.
@@ -30,7 +30,7 @@ std::string said(const Reply& reply) { return reply.text.empty() ? "(nothing)" :
 
 std::string anthropic_reply(const Reply& reply) {
   const auto raw = parse_ordered(reply.raw, "reply");
-  if (is_message(raw) && member(*raw, "content").is_array() && !(*raw)["content"].empty()) {
+  if (is_message(raw) && wire::member(*raw, "content").is_array() && !(*raw)["content"].empty()) {
     return reply.raw;
   }
   OrderedJson content = OrderedJson::array();
@@ -48,18 +48,18 @@ std::string anthropic_reply(const Reply& reply) {
 
 std::string openai_reply(const Reply& reply, const std::string& always_send_reasoning) {
   auto raw = parse_ordered(reply.raw, "reply");
-  const bool ours = is_message(raw) && !member(*raw, "content").is_array();
+  const bool ours = is_message(raw) && !wire::member(*raw, "content").is_array();
   bool broken = false;
   for (const ToolCall& call : reply.calls) {
     const auto arguments = parse_ordered(call.arguments, "arguments");
     broken = broken || !arguments || !arguments->is_object();
   }
   const bool adds = !always_send_reasoning.empty() && ours && !raw->contains(always_send_reasoning);
-  const bool empty = ours && member(*raw, "content").is_null() && reply.calls.empty();
+  const bool empty = ours && wire::member(*raw, "content").is_null() && reply.calls.empty();
   if (ours && !broken && !adds && !empty) return reply.raw;
   OrderedJson message = ours ? *std::move(raw) : OrderedJson{{"role", "assistant"}};
   if (!ours) message["content"] = reply.text.empty() ? OrderedJson() : OrderedJson(reply.text);
-  if (reply.calls.empty() && member(message, "content").is_null()) message["content"] = said(reply);
+  if (reply.calls.empty() && wire::member(message, "content").is_null()) message["content"] = said(reply);
   if (!always_send_reasoning.empty() && !message.contains(always_send_reasoning)) {
     message[always_send_reasoning] = "";
   }

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include <unistd.h>
+
 namespace kagent::sys {
 
 std::string variable(const std::string& name) {
@@ -11,5 +13,11 @@ std::string variable(const std::string& name) {
 }
 
 void forget_variable(const std::string& name) { ::unsetenv(name.c_str()); }
+
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> all;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
+  return all;
+}
 
 }  // namespace kagent::sys

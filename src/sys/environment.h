@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's environment variables. Children get one of their own, built from nothing.
+// This process's environment variables. Workers get ones of their own, built from nothing.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace kagent::sys {
 
@@ -11,5 +12,9 @@ std::string variable(const std::string& name);
 
 /// Before threads are started: the environment has no lock.
 void forget_variable(const std::string& name);
+
+/// All of it as SpawnRequest takes it ("NAME=value"), keys included: only for children that are
+/// kagent itself.
+std::vector<std::string> inherited_environment();
 
 }  // namespace kagent::sys

@@ -89,12 +89,6 @@ std::string ExitStatus::describe() const {
   return fmt::format("exit code {}", code.value_or(-1));
 }
 
-std::vector<std::string> inherited_environment() {
-  std::vector<std::string> all;
-  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
-  return all;
-}
-
 Result<Process> Process::spawn(const SpawnRequest& request) {
   KAGENT_CHECK(!request.arguments.empty());
   const Fd null_fd(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -15,9 +15,6 @@
 
 namespace kagent::sys {
 
-/// Our own environment as SpawnRequest takes it, for children that are kagent itself.
-std::vector<std::string> inherited_environment();
-
 struct ResourceLimits {
   std::optional<unsigned long> file_bytes;     // largest file
   std::optional<unsigned long> data_bytes;     // RLIMIT_DATA; RLIMIT_AS would break CUDA
