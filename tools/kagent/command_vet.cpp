@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kagent vet TASK...: is a task worth anyone's time? Null models, hidden families, notes.
-#include <algorithm>
 #include <memory>
 
 #include "commands.h"
+#include "each_task.h"
 #include "exit_codes.h"
 #include "judge_options.h"
-#include "tasks/load.h"
 #include "wire/json.h"
 
 #include <fmt/format.h>
@@ -48,41 +47,12 @@ void print_record(const wire::Json& record) {
   std::fflush(stdout);
 }
 
-Result<wire::Json> vet_one(const VetOptions& options, const std::string& path) {
-  KAGENT_TRY(const Task task, tasks::load(path));
-  KAGENT_TRY(const auto nothing, sys::TemporaryDirectory::create("kagent-candidate"));
-  KAGENT_TRY(auto session_options, options.judge.session(nothing.path()));
-  KAGENT_TRY(auto session, evaluator::Session::open(task, std::move(session_options)));
-  KAGENT_TRY(const evaluator::TaskAudit audit, session->audit_task());
+Result<TaskRecord> vet(const VetOptions& options, const Task& task, evaluator::Session& session) {
+  KAGENT_TRY(const evaluator::TaskAudit audit, session.audit_task());
   end_progress();
-  return record_of(task, *session, audit);
-}
-
-int vet(const VetOptions& options) {
-  int worst = kSuccess;
-  wire::Json records = wire::Json::array();
-  for (const auto& path : options.tasks) {
-    auto record = vet_one(options, path);
-    end_progress();
-    if (record) {
-      if (!options.judge.json) print_record(*record);
-      if ((*record)["outcome"] == "degenerate") worst = higher_exit_code(worst, kVerdictNegative);
-      records.push_back(std::move(*record));
-      continue;
-    }
-    print_error(record.error());
-    records.push_back({{"task", {{"name", path}}},
-                       {"outcome", outcome_word(record.error())},
-                       {"message", record.error().message}});
-    worst = higher_exit_code(worst, exit_code(record.error()));
-    if (record.error().kind == ErrorKind::interrupted) break;
-  }
-  if (options.judge.json) {
-    fmt::print("{}\n", wire::dump({{"schema", "kagent.vets/1"},
-                                   {"outcome", worst == kSuccess ? "success" : "failed"},
-                                   {"tasks", std::move(records)}}));
-  }
-  return worst;
+  TaskRecord record{record_of(task, session, audit), audit.degenerate ? kVerdictNegative : kSuccess};
+  if (!options.judge.json) print_record(record.json);
+  return record;
 }
 
 }  // namespace
@@ -92,7 +62,10 @@ void add_vet(CLI::App& app, int& exit_code_out) {
   auto* command = app.add_subcommand("vet", "find out whether a task can tell right from wrong");
   command->add_option("tasks", options->tasks, "KernelBench-format files")->required();
   options->judge.add_to(*command);
-  command->callback([options, &exit_code_out] { exit_code_out = vet(*options); });
+  command->callback([options, &exit_code_out] {
+    exit_code_out = for_each_task(options->tasks, options->judge, "kagent.vets/1", "tasks",
+                                  [&](const Task& task, evaluator::Session& session) { return vet(*options, task, session); });
+  });
 }
 
 }  // namespace kagent::cli
