@@ -88,7 +88,7 @@ class Session : public Evaluator {
 
   /// Builds the plan's kernels and writes all that the runner's audit mode needs (docs/audit-mode.md);
   /// plan.json comes last. A Fault is what kept the candidate from being built.
-  Result<std::optional<Fault>> write_audit_folder(const Candidate& candidate, const Plan& plan,
+  Result<std::optional<Fault>> write_plan_folder(const Candidate& candidate, const Plan& plan,
                                                   const std::filesystem::path& folder);
 
   /// Eager and torch.compile alone, in the same rounds.

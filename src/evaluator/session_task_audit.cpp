@@ -25,8 +25,10 @@ Result<TaskAudit> Session::audit_task() {
                                  number_field(row, "error_ratio"),
                                  row.value("refuted_by", std::string())});
   }
-  // The task's own inputs again, in every set.
-  for (int set = 0; set < static_cast<int>(memory_->inputs.size()); ++set) {
+  // The task's own inputs again, where the audit put others.
+  for (const auto& changed : answer->ok.value("changed_sets", wire::Json::array())) {
+    if (!changed.is_number_integer()) continue;
+    const auto set = changed.get<std::int64_t>();
     auto made = expect_answer(reference_->ask(
         {{"type", "trial"}, {"seed", secret_number()}, {"set", set}}, {}, kAuditTimeout));
     if (!made) return in_task(std::move(made).error());

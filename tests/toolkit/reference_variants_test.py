@@ -131,6 +131,7 @@ class NullModels(ReferenceTest):
     def audit(self, forward, inputs="torch.rand(64, 64)"):
         self.opened_and_shared(RELU.replace("torch.relu(x)", forward).replace("torch.rand(16, 64)", inputs))
         answer, _ = self.reference.ok("audit", seed=5)
+        self.assertEqual(answer["changed_sets"], [0, len(self.inputs) - 1])
         return answer["degenerate"], {row["name"]: row for row in answer["null_models"]}
 
     def test_a_result_that_is_always_zero_is_degenerate(self):

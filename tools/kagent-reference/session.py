@@ -137,7 +137,7 @@ class Session:
         """What null models come to: on the task's own inputs, then on the families that apply."""
         self._need_share()
         if self._answers.is_random:
-            return {"null_models": [], "degenerate": False}, []
+            return {"null_models": [], "degenerate": False, "changed_sets": []}, []
         seed = request["seed"]
         last = len(self._sets) - 1
         self._sets[last].fill(self._inputs.make(derived_seed(seed, "another input")))
@@ -160,7 +160,7 @@ class Session:
                     row["refuted_by"] = family
             self._weight_variant.restore()
         found = list(rows.values())
-        return {"null_models": found,
+        return {"null_models": found, "changed_sets": sorted({0, last}),
                 "degenerate": any(row["passed"] and not row["refuted_by"] for row in found)}, []
 
     def _compare_values(self, values):

@@ -72,7 +72,7 @@ Result<int> plan(const PlanOptions& options) {
   std::optional<Fault> fault;
   if (const auto* made = std::get_if<Plan>(&recorded); made != nullptr && !options.audit.empty()) {
     KAGENT_TRY_VOID(refuse_full_folder(options.audit));
-    KAGENT_TRY(fault, session->write_audit_folder(std::get<Candidate>(frozen.content), *made, options.audit));
+    KAGENT_TRY(fault, session->write_plan_folder(std::get<Candidate>(frozen.content), *made, options.audit));
     end_progress();
   }
   if (auto* found = std::get_if<Fault>(&recorded)) fault = *found;

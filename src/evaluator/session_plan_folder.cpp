@@ -18,7 +18,7 @@ Result<void> copy_image(const sys::Fd& image, const std::filesystem::path& path)
 
 }  // namespace
 
-Result<std::optional<Fault>> Session::write_audit_folder(const Candidate& candidate, const Plan& plan,
+Result<std::optional<Fault>> Session::write_plan_folder(const Candidate& candidate, const Plan& plan,
                                                          const std::filesystem::path& folder) {
   if (auto fault = policy::check_operators(plan, options_.settings)) return fault;
   std::vector<sys::Fd> images;
