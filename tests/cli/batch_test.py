@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -93,10 +94,36 @@ class Batch(CommandTest):
         self.assertRegex(said[-1], r"^kagent: error: stopped; go on with: kagent batch --resume ")
         self.assert_nothing_left()
 
+    def test_optimize_jobs_go_on_in_their_run_folders(self):
+        calls = [{"tool": "write_file", "arguments": {"path": "model_new.py", "text": MODEL}},
+                 {"tool": "write_file", "arguments": {"path": "kernels/scale.cpp", "text": KERNEL}},
+                 {"tool": "evaluate", "arguments": {}, "expect": "success"}]
+        conversation = self.root / "conversation.jsonl"
+        conversation.write_text("".join(json.dumps(line) + "\n" for line in (
+            {"schema": "kagent.conversation/1"}, {"calls": calls[:2]}, {"calls": calls[2:]}, {"calls": [{"tool": "finish", "arguments": {"summary": "done"}}]})))
+        command = [KAGENT, "batch", self.root / "tasks/level1/1_Good.py", "--model", f"replay/{conversation}", "--backend", "cpu",
+                   "--rounds", "6", "--min-gain", "0", "--over", "eager", "--out", self.root / "batches"]
+        with subprocess.Popen(command, env=self.environment(), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stdin=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 120
+            while not list((self.root / "batches").glob("*/runs/level1-1_Good/*/trajectory.jsonl")):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            process.kill()
+        self.assert_processes_end(20)
+        folder = self.folder()
+        done = self.kagent("batch", "--resume", folder, "--quiet", "--fail-on", "none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        result, = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+        self.assertTrue(result["correct"], result)
+        self.assertEqual(len(list((folder / "runs/level1-1_Good").iterdir())), 1)   # the same run went on
+        self.assertEqual(result["facts"]["run_folder"], str(next((folder / "runs/level1-1_Good").iterdir())))
+
     def test_bad_input(self):
         for arguments, pattern in (((), "name task files"), ((self.root / "tasks",), "--check CANDIDATES or --model"),
                                    ((self.root / "nowhere", "--check", self.root / "candidates"), "nowhere: no such file"),
                                    (("--resume", self.root / "tasks"), "no batch to resume"),
+                                   (("--resume", self.root / "tasks", "--backend", "cpu"), "--resume goes on with what"),
                                    ((self.root / "tasks", "--check", self.root / "candidates", "--shard", "0/2"), "--shard 0/2"),
                                    ((self.root / "tasks", "--check", self.root / "candidates", "--fail-on", "bad"), "--fail-on bad"),
                                    ((self.root / "tasks", "--check", self.root / "candidates", "--filter", "none"), "no task files")):

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kagent batch DIR|FILE...: a whole benchmark in one command.
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
-#include <thread>
+#include <optional>
 
 #include "base/text.h"
 #include "batch/batch_folder.h"
@@ -162,29 +163,34 @@ void print_dry_run(const batch::BatchSettings& settings) {
   fmt::print("{} jobs\n", settings.jobs.size());
 }
 
-Result<batch::BatchFolder> open_folder(const BatchOptions& options, const batch::BatchSettings& settings) {
-  if (!options.resume.empty()) return batch::BatchFolder::open(options.resume);
+/// A resumed batch does what batch.json says: whatever would say otherwise is refused, not ignored.
+Result<void> refuse_new_settings(const BatchOptions& options) {
+  const BatchOptions usual;
+  const bool asked = !options.paths.empty() || !options.model.empty() || !options.candidates.empty() ||
+                     !options.choice.filter.empty() || !options.shard.empty() || options.samples != usual.samples ||
+                     options.max_turns != usual.max_turns || options.out != usual.out || options.dry_run ||
+                     options.judge.arguments() != usual.judge.arguments();
+  if (!asked) return {};
+  return Error{ErrorKind::usage, "--resume goes on with what the batch was begun with; beside it only --jobs, --gpus, "
+                                 "--max-minutes, --fail-on, --junit, --json and --quiet can be given"};
+}
+
+Result<batch::BatchFolder> new_folder(const BatchOptions& options, const batch::BatchSettings& settings) {
   const std::string name = options.paths.size() == 1 ? fs::absolute(options.paths[0]).lexically_normal().stem().string() : "batch";
   return batch::BatchFolder::create(options.out, name.empty() ? "batch" : name, settings);
 }
 
-Result<int> run(BatchOptions& options) {
-  KAGENT_TRY(const auto fail_on, batch::parse_fail_on(options.fail_on));
-  KAGENT_TRY_VOID(read_shard(options));
-  batch::BatchSettings settings;
-  if (options.resume.empty()) {
-    KAGENT_TRY(settings, new_settings(options));
-  } else if (!options.paths.empty() || !options.model.empty() || !options.candidates.empty()) {
-    return Error{ErrorKind::usage, "--resume goes on with what the batch was begun with; name no tasks, model or candidates"};
+batch::ProcessSettings process_settings(const BatchOptions& options, const batch::BatchFolder& folder, const fs::path& root) {
+  const auto& settings = folder.settings();
+  batch::ProcessSettings processes{root / "bin/kagent", folder.path(), settings.arguments, settings.model,
+                                   settings.candidates, settings.backend, {}};
+  for (const auto& gpu : base::split(options.gpus, ',')) {
+    if (!base::trim(gpu).empty()) processes.gpus.emplace_back(base::trim(gpu));
   }
-  if (options.dry_run) {
-    if (!options.resume.empty()) return Error{ErrorKind::usage, "--dry-run is for a new batch"};
-    print_dry_run(settings);
-    return kSuccess;
-  }
-  KAGENT_TRY(const auto folder, open_folder(options, settings));
-  if (!options.judge.quiet) fmt::print(stderr, "kagent: batch folder: {}\n", folder.path().string());
+  return processes;
+}
 
+Result<int> run_batch(const BatchOptions& options, const batch::BatchFolder& folder, const std::set<batch::EndKind>& fail_on) {
   std::error_code code;
   std::map<std::string, wire::Json> results;
   const bool begun = fs::exists(folder.journal(), code);
@@ -199,12 +205,7 @@ Result<int> run(BatchOptions& options) {
   }
 
   KAGENT_TRY(const fs::path root, sys::installation_root());
-  batch::ProcessSettings processes{root / "bin/kagent", folder.path(), folder.settings().arguments, folder.settings().model,
-                                   folder.settings().candidates, folder.settings().backend, {}};
-  for (const auto& gpu : base::split(options.gpus, ',')) {
-    if (!base::trim(gpu).empty()) processes.gpus.emplace_back(base::trim(gpu));
-  }
-  const auto starter = batch::kagent_processes(std::move(processes));
+  const auto starter = batch::kagent_processes(process_settings(options, folder, root));
   batch::RunLimits limits;
   limits.slots = options.jobs;
   limits.stop = [] { return sys::stop_requested() != 0; };
@@ -224,6 +225,25 @@ Result<int> run(BatchOptions& options) {
     return fail_on.contains(batch::kind_of(result.end));
   });
   return failed ? kVerdictNegative : kSuccess;
+}
+
+Result<int> run(BatchOptions& options) {
+  KAGENT_TRY(const auto fail_on, batch::parse_fail_on(options.fail_on));
+  std::optional<batch::BatchFolder> folder;
+  if (!options.resume.empty()) {
+    KAGENT_TRY_VOID(refuse_new_settings(options));
+    KAGENT_TRY(folder, batch::BatchFolder::open(options.resume));
+  } else {
+    KAGENT_TRY_VOID(read_shard(options));
+    KAGENT_TRY(const auto settings, new_settings(options));
+    if (options.dry_run) {
+      print_dry_run(settings);
+      return kSuccess;
+    }
+    KAGENT_TRY(folder, new_folder(options, settings));
+  }
+  if (!options.judge.quiet) fmt::print(stderr, "kagent: batch folder: {}\n", folder->path().string());
+  return run_batch(options, *folder, fail_on);
 }
 
 }  // namespace
