@@ -31,6 +31,20 @@ CACHE = pathlib.Path(os.environ.get("KAGENT_TEST_CACHE") or tempfile.mkdtemp(pre
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64,
           "int64": torch.int64, "bool": torch.bool, "complex64": torch.complex64}
 
+SOFTMAX = """
+    import torch, torch.nn as nn
+    class Model(nn.Module):
+        def __init__(self, dim):
+            super().__init__()
+            self.dim = dim
+        def forward(self, x):
+            return torch.softmax(x, dim=self.dim)
+    def get_inputs():
+        return [torch.randn(16, 64)]
+    def get_init_inputs():
+        return [1]
+"""
+
 
 class Memory:
     """An arena as a runner sees it."""
