@@ -37,6 +37,10 @@ class Packing(unittest.TestCase):
         self.assertEqual(b"\xc0\x3f", pack(1.5, parameter("bfloat16", 2, "__nv_bfloat16")))
         self.assertEqual(b"\0\0\x80\x7f", pack(float("inf"), parameter("floating", 4, "float")))
 
+    def test_numbers_whatever_the_default_device_is(self):
+        with torch.device("meta"):
+            self.assertEqual(b"\0\0\x80\x3f", packing.pack(1, parameter("floating", 4, "float")))
+
     def test_what_does_not_fit(self):
         self.refused("float 1.0 for a parameter of type int", 1.0, "signed_integer", 4, "int")
         self.refused("does not fit into int", 2**31, "signed_integer", 4, "int")
