@@ -120,20 +120,25 @@ Result<void> CandidateBook::evaluate(const Candidate& candidate, Entry& entry) {
 }
 
 void CandidateBook::count_device_time(const Evaluation& evaluation) {
-  for (const char* stage : {"load", "trials", "timing"}) {
-    const auto at = evaluation.stage_ms.find(stage);
-    if (at != evaluation.stage_ms.end()) device_seconds_ += at->second / 1000;
+  // Whatever stages there are: recording and building are the ones that need no device.
+  for (const auto& [stage, milliseconds] : evaluation.stage_ms) {
+    if (stage != "record" && stage != "build" && stage != "total") device_seconds_ += milliseconds / 1000;
   }
 }
 
-Result<void> CandidateBook::consider(const Candidate& candidate, const Entry& entry) {
+bool CandidateBook::advances(const Evaluation& evaluation) {
   ++since_gain_;
-  if (!better_than_best(entry.evaluation)) return {};
-  const double now = rank(entry.evaluation, over_);
+  if (!better_than_best(evaluation)) return false;
+  const double now = rank(evaluation, over_);
   if (!best_ || now >= 1.02 * rank_at_gain_) {
     since_gain_ = 0;
     rank_at_gain_ = now;
   }
+  return true;
+}
+
+Result<void> CandidateBook::consider(const Candidate& candidate, const Entry& entry) {
+  if (!advances(entry.evaluation)) return {};
   KAGENT_TRY_VOID(folder_.keep_best(candidate, entry.evaluation));
   best_ = store::BestResult{entry.number, entry.evaluation};
   return {};
@@ -185,7 +190,7 @@ Result<void> CandidateBook::restore(const std::vector<CandidateRecord>& records)
     ++entry.evaluations;
     count_device_time(record.evaluation);
     entry.evaluation = record.evaluation;
-    if (better_than_best(entry.evaluation)) {
+    if (advances(entry.evaluation)) {
       best_ = store::BestResult{entry.number, entry.evaluation};
     }
   }

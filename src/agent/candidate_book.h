@@ -67,6 +67,8 @@ class CandidateBook : public toolbox::CandidateJudge {
   Result<std::variant<toolbox::JudgedCandidate, Fault>> judge_frozen(const Candidate& candidate);
   Result<void> evaluate(const Candidate& candidate, Entry& entry);
   Result<void> consider(const Candidate& candidate, const Entry& entry);
+  /// Counts it towards a plateau; whether it is better than the best so far.
+  bool advances(const Evaluation& evaluation);
   bool better_than_best(const Evaluation& evaluation) const;
 
   const sys::ConfinedFolder& workspace_;

@@ -119,6 +119,23 @@ TEST_F(Book, RestoresItselfAndMendsBest) {
   EXPECT_EQ(rig.best_model(), "speedup 1.4");
 }
 
+TEST_F(Book, CountsEveryStageThatHoldsTheDevice) {
+  judged("speedup 1.2");
+  journal.records[0].evaluation.stage_ms = {{"record", 1000}, {"build", 2000}, {"load", 10}, {"trials", 20},
+                                            {"variants", 30}, {"audit", 40}, {"timing", 50}, {"total", 3150}};
+  CandidateBook again(workspace, rig.folder, rig.evaluator, journal, Baselines::both);
+  ASSERT_TRUE(again.restore(journal.records));
+  EXPECT_NEAR(again.device_seconds(), 0.15, 1e-12);
+}
+
+TEST_F(Book, APlateauOutlivesAKill) {
+  for (const char* model : {"speedup 1.2", "speedup 1.21", "speedup 1.1", "wrong"}) judged(model);
+  EXPECT_EQ(book.since_gain(), 3);
+  CandidateBook again(workspace, rig.folder, rig.evaluator, journal, Baselines::both);
+  ASSERT_TRUE(again.restore(journal.records));
+  EXPECT_EQ(again.since_gain(), 3);
+}
+
 TEST_F(Book, RefusesToRestoreFromAChangedCandidate) {
   judged("speedup 1.2");
   const auto source = rig.folder.candidates() / journal.records[0].evaluation.candidate / "source";
