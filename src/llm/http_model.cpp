@@ -16,14 +16,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kFirstDelay{500};
 constexpr milliseconds kLongestDelay{60'000};
 constexpr milliseconds kLongestWish{600'000};  // of a server; a longer one ends the run
 
 /// Any time up to a bound that doubles: many clients must not come back together.
-milliseconds random_delay(int attempts) {
+milliseconds random_delay(milliseconds first, int attempts) {
   static std::mt19937_64 random{std::random_device{}()};
-  const auto bound = std::min(kLongestDelay, kFirstDelay * (1 << std::min(attempts, 6)));
+  const auto bound = std::min(kLongestDelay, first * (1 << std::min(attempts, 6)));
+  if (bound.count() < 1) return milliseconds(0);
   return milliseconds(std::uniform_int_distribution<long>(1, bound.count())(random));
 }
 
@@ -122,8 +122,10 @@ HttpModel::Attempt HttpModel::attempt(const HttpRequest& request, int turn) {
   if (answer.status != 0 && (answer.status < 200 || answer.status >= 300)) {
     return {{}, trouble_of_status(answer.status, answer.headers, answer.body)};
   }
+  // What is cut off after the end frame is no part of the reply: asking again would cost a second one.
+  const bool all_said = stream->ended() && !stream->trouble();
   if (!answer.trouble && !answer.cut_by_listener) listener.finish();
-  if (stream->trouble()) return {{}, *stream->trouble()};
+  if (stream->trouble() && !all_said) return {{}, *stream->trouble()};
   if (stream->ended() || listener.too_much()) return {stream->reply(), {}};
   if (answer.trouble) return {{}, *answer.trouble};
   return {{},
@@ -135,7 +137,7 @@ HttpModel::Attempt HttpModel::attempt(const HttpRequest& request, int turn) {
 }
 
 bool HttpModel::wait_for_turn(const Trouble& trouble, int attempts) {
-  const auto delay = trouble.retry_after.value_or(random_delay(attempts));
+  const auto delay = trouble.retry_after.value_or(random_delay(settings_.first_delay, attempts));
   const auto until = EndpointGate::Clock::now() + delay;
   if (trouble.kind == TroubleKind::overloaded) gate_->close_until(until);
   if (on_notice_) {

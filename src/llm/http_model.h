@@ -12,6 +12,7 @@
 #include "llm/reply_stream.h"
 #include "llm/request_body.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ struct HttpModelSettings {
   Sampling sampling;
   HttpTimeouts timeouts;
   int retries = 8;
+  std::chrono::milliseconds first_delay{500};  // bound of the wait before the first retry; doubles
   std::optional<Price> price;
 };
 

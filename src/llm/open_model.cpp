@@ -94,6 +94,7 @@ Result<OpenModel> open_model(ModelChoice& choice, const std::filesystem::path& s
   KAGENT_TRY(settings.timeouts, parse_timeouts(choice.timeouts));
   settings.sampling = choice.sampling;
   settings.retries = choice.retries;
+  settings.first_delay = choice.first_delay;
   KAGENT_TRY(settings.price, find_price(table(share, "prices.json"), choice.name));
   OpenModel model;
   model.priced = settings.price.has_value();

@@ -19,6 +19,7 @@ struct ModelChoice {
   std::string base_url;
   std::string timeouts;  // "connect=10,first=600,idle=300,total=1800", any of them
   int retries = 8;
+  std::chrono::milliseconds first_delay{500};  // see HttpModelSettings; tests wait less
   bool single = false;  // --protocol single: no tools, a candidate in fenced blocks
   Sampling sampling;
 
