@@ -23,3 +23,14 @@ if(KAGENT_MISSING)
   list(JOIN KAGENT_MISSING " " packages)
   message(FATAL_ERROR "missing packages; run: apt-get install ${packages}")
 endif()
+
+# Chart.js draws the charts of kagent report's HTML page. Its file and licence are shipped beside kagent; without
+# them everything else is as it was.
+find_file(KAGENT_CHART_JS NAMES chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH
+  DOC "Chart.js 3, minified (Debian: libjs-chart.js); empty: HTML reports without charts")
+find_file(KAGENT_CHART_JS_NOTICE NAMES copyright PATHS /usr/share/doc/libjs-chart.js NO_DEFAULT_PATH
+  DOC "licence of KAGENT_CHART_JS, a text file")
+if(NOT KAGENT_CHART_JS OR NOT KAGENT_CHART_JS_NOTICE)
+  message(STATUS "kagent: no Chart.js (Debian: libjs-chart.js): HTML reports will have no charts")
+  set(KAGENT_CHART_JS "" CACHE FILEPATH "" FORCE)
+endif()

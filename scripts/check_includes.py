@@ -18,7 +18,10 @@ LAYERS = {
     **{engine: CORE for engine in ENGINES},
     # One evaluation is plan check, trials and score in one go: it stands on these two pure engines.
     "evaluator": CORE + ["policy", "scoring"],
-    "batch": CORE + ["tasks", "store", "report"],
+    # Results of many tasks are summed up under each rule set, which scoring knows.
+    "batch": CORE + ["scoring", "tasks", "store", "report"],
+    # Documents about what runs and batches left on disk.
+    "review": CORE + ["scoring", "store", "report", "batch"],
     "agent": CORE + ENGINES + ["evaluator"],
     # Worker side.
     "builder": CORE,
@@ -30,7 +33,7 @@ LAYERS = {
 WORKERS = ["builder", "plan", "cpu", "gpu", "reference"]
 # Program -> what it may include. kagent links neither torch nor CUDA; workers hold none of the core's engines.
 PROGRAMS = {
-    "kagent": CORE + ENGINES + ["evaluator", "agent", "batch"],
+    "kagent": CORE + ENGINES + ["evaluator", "agent", "batch", "review"],
     "kagent-builder": CORE + ["builder"],
     "kagent-runner": CORE + ["plan", "cpu", "gpu"],
     "kagent-reference": CORE + ["plan", "gpu", "reference"],

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "store/read_trajectory.h"
+#include "sys/files.h"
 #include "wire/members.h"
 
 #include <fmt/format.h>
@@ -12,6 +14,8 @@ namespace kagent::batch {
 namespace {
 
 using wire::Json;
+
+constexpr std::size_t kMaxRecordBytes = 64u << 20;
 
 std::string text_of(const Json& json, const char* name) { return base::one_line(wire::text_member(json, name)); }
 
@@ -22,12 +26,29 @@ double number_of(const Json& json, const char* name) {
   return std::isfinite(number) ? number : 0;
 }
 
+base::Interval interval_of(const Json& speedup) { return {number_of(speedup, "low"), number_of(speedup, "high")}; }
+
+void read_times(const Json& measurement, JobEnd& end) {
+  end.over_eager = interval_of(wire::member(measurement, "over_eager"));
+  end.over_compiled = interval_of(wire::member(measurement, "over_compiled"));
+  end.candidate_us = number_of(wire::member(measurement, "candidate"), "median_us");
+  end.eager_us = number_of(wire::member(measurement, "eager"), "median_us");
+  end.compiled_us = number_of(wire::member(measurement, "compiled"), "median_us");
+}
+
 void read_evaluation(const Json& evaluation, JobEnd& end) {
+  end.candidate = text_of(evaluation, "candidate");
+  end.labels.clear();
   const Json& verdict = wire::member(evaluation, "verdict");
   end.correct = wire::flag_member(verdict, "correct");
   for (const auto& label : wire::member(verdict, "labels")) {
+    if (!label.is_string()) continue;
+    end.labels.push_back(base::one_line(label.get<std::string>()));
     if (label == "degenerate") end.degenerate = true;
   }
+  read_times(wire::member(evaluation, "measurement"), end);
+  end.queue_seconds += number_of(wire::member(evaluation, "stage_ms"), "queue") / 1000;
+  if (const auto whole = wire::parse<Evaluation>(evaluation)) end.paper = scoring::paper_score(*whole);
   const Json& score = wire::member(evaluation, "score");
   if (end.correct && score.is_object()) {
     end.grade = static_cast<int>(number_of(score, "grade"));
@@ -81,6 +102,53 @@ JobEnd read_end(int exit_code, double seconds, const std::string& output, const 
   return end;
 }
 
+void add_run_folder(JobEnd& end, const std::filesystem::path& run_folder) {
+  const auto object = [&](const char* name) {
+    const auto text = sys::read_file(run_folder / name, kMaxRecordBytes);
+    auto parsed = wire::parse_text(text ? *text : "", name);
+    return parsed ? std::move(*parsed) : Json();
+  };
+  const Json run = object("run.json");
+  for (const char* name : {"settings", "device", "versions", "numerics", "sandbox"}) {
+    if (!wire::member(run, name).is_null()) end.facts[name] = run[name];
+  }
+  const Json kept = object("best/evaluation.json");
+  const Json& evaluation = wire::member(kept, "evaluation").is_object() ? kept["evaluation"] : kept;
+  if (const auto whole = wire::parse<Evaluation>(evaluation)) end.paper = scoring::paper_score(*whole);
+  const auto trajectory = store::read_trajectory(run_folder / "trajectory.jsonl");
+  if (!trajectory) return;
+  end.queue_seconds = 0;
+  for (const auto& record : trajectory->candidates) {
+    const auto queue = record.evaluation.stage_ms.find("queue");
+    if (queue != record.evaluation.stage_ms.end()) end.queue_seconds += queue->second / 1000;
+  }
+}
+
+namespace {
+
+Json to_json(const base::Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
+
+Json to_json(const std::optional<scoring::PaperScore>& score) {
+  if (!score) return nullptr;
+  return {{"correct", score->correct ? Json(*score->correct) : Json(nullptr)},
+          {"grade", static_cast<int>(score->grade)},
+          {"speedup_over_eager", score->speedup_over_eager},
+          {"speedup_over_compiled", score->speedup_over_compiled}};
+}
+
+std::optional<scoring::PaperScore> parse_paper(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  scoring::PaperScore score;
+  const Json& correct = wire::member(json, "correct");
+  if (correct.is_boolean()) score.correct = correct.get<bool>();
+  score.grade = static_cast<Grade>(static_cast<int>(number_of(json, "grade")));
+  score.speedup_over_eager = number_of(json, "speedup_over_eager");
+  score.speedup_over_compiled = number_of(json, "speedup_over_compiled");
+  return score;
+}
+
+}  // namespace
+
 Json to_json(const Job& job, const JobEnd& end) {
   return {{"schema", kResultSchema},
           {"id", job.id},
@@ -89,11 +157,18 @@ Json to_json(const Job& job, const JobEnd& end) {
           {"outcome", end.outcome},
           {"exit_code", end.exit_code},
           {"seconds", end.seconds},
+          {"queue_seconds", end.queue_seconds},
           {"correct", end.correct},
           {"degenerate", end.degenerate},
           {"grade", end.grade},
           {"speedup_over_eager", end.speedup_over_eager},
           {"speedup_over_compiled", end.speedup_over_compiled},
+          {"over_eager", to_json(end.over_eager)},
+          {"over_compiled", to_json(end.over_compiled)},
+          {"median_us", {{"candidate", end.candidate_us}, {"eager", end.eager_us}, {"compiled", end.compiled_us}}},
+          {"candidate", end.candidate},
+          {"labels", end.labels},
+          {"rules", {{"paper", to_json(end.paper)}}},
           {"success", end.success},
           {"message", end.message},
           {"at", end.at},
@@ -109,6 +184,7 @@ Result<JobResult> parse_result(const Json& json) {
   const Json& task = wire::member(json, "task");
   result.task = text_of(task, "name");
   result.level = text_of(task, "level");
+  result.task_hash = text_of(task, "hash");
   result.sample = static_cast<int>(number_of(json, "sample"));
   JobEnd& end = result.end;
   end.outcome = text_of(json, "outcome");
@@ -119,6 +195,18 @@ Result<JobResult> parse_result(const Json& json) {
   end.grade = static_cast<int>(number_of(json, "grade"));
   end.speedup_over_eager = number_of(json, "speedup_over_eager");
   end.speedup_over_compiled = number_of(json, "speedup_over_compiled");
+  end.queue_seconds = number_of(json, "queue_seconds");
+  end.over_eager = interval_of(wire::member(json, "over_eager"));
+  end.over_compiled = interval_of(wire::member(json, "over_compiled"));
+  const Json& medians = wire::member(json, "median_us");
+  end.candidate_us = number_of(medians, "candidate");
+  end.eager_us = number_of(medians, "eager");
+  end.compiled_us = number_of(medians, "compiled");
+  end.candidate = text_of(json, "candidate");
+  for (const auto& label : wire::member(json, "labels")) {
+    if (label.is_string()) end.labels.push_back(base::one_line(label.get<std::string>()));
+  }
+  end.paper = parse_paper(wire::member(wire::member(json, "rules"), "paper"));
   end.success = wire::flag_member(json, "success");
   end.message = text_of(json, "message");
   end.at = text_of(json, "at");

@@ -39,7 +39,9 @@ Result<std::map<std::string, wire::Json>> read_journal(const std::filesystem::pa
     const auto end = text.find('\n', begin);
     if (end == std::string::npos) break;   // torn by a kill
     const std::string where = path.string() + ":" + std::to_string(number);
-    KAGENT_TRY(const wire::Json line, wire::parse_text(text.substr(begin, end - begin), where));
+    const auto parsed_line = wire::parse_text(text.substr(begin, end - begin), where);
+    if (!parsed_line) return Error{ErrorKind::usage, parsed_line.error().message};   // damage, not a bug
+    const wire::Json& line = *parsed_line;
     begin = end + 1;
     if (line.is_object() && line.value("type", "") == "ended") {
       const wire::Json result = line.value("result", wire::Json());

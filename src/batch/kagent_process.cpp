@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/kagent_process.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
 #include "sys/environment.h"
 #include "sys/files.h"
 #include "sys/subprocess.h"
+#include "wire/members.h"
 
 namespace kagent::batch {
 namespace {
@@ -37,7 +39,11 @@ class KagentJob : public RunningJob {
     if (!status) return std::nullopt;
     const int code = status->code ? *status->code : 128 + status->signal.value_or(9);
     auto text = sys::read_file(output_, kMaxOutputBytes);
-    return read_end(code, seconds_since(start_), text ? *text : "", last_line(log_));
+    JobEnd end = read_end(code, seconds_since(start_), text ? *text : "", last_line(log_));
+    const std::string run_folder = wire::text_member(end.facts, "run_folder");
+    if (!run_folder.empty()) add_run_folder(end, run_folder);
+    end.seconds = std::max(0.0, end.seconds - end.queue_seconds);
+    return end;
   }
 
   void interrupt() override { process_.interrupt(); }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
+
+#include "report/render.h"
 
 #include <fmt/format.h>
 
@@ -25,18 +28,34 @@ bool better(const JobEnd& left, const JobEnd& right) {
   return smaller_speedup(left) > smaller_speedup(right);
 }
 
-AgainstBaseline against(const std::vector<const JobEnd*>& tasks, double JobEnd::*speedup) {
+/// One task as a rule set sees it.
+struct Seen {
+  std::optional<bool> correct;
+  double over_eager = 0;
+  double over_compiled = 0;
+};
+
+Seen by_kagent(const JobEnd& end) { return {end.correct, end.speedup_over_eager, end.speedup_over_compiled}; }
+
+Seen by_paper(const JobEnd& end) {
+  // Where nothing was judged (no candidate, a crash, an invalid task) nothing passed.
+  if (!end.paper) return {false, 0, 0};
+  return {end.paper->correct, end.paper->speedup_over_eager, end.paper->speedup_over_compiled};
+}
+
+AgainstBaseline against(const std::vector<Seen>& tasks, double Seen::*speedup) {
   AgainstBaseline result;
   double logarithms = 0;
   double sum = 0;
   int timed = 0;
-  for (const JobEnd* end : tasks) {
-    const double gain = end->*speedup;
+  for (const Seen& seen : tasks) {
+    const double gain = seen.*speedup;
+    const bool correct = seen.correct.value_or(false);
     for (std::size_t i = 0; i < kFastThresholds.size(); ++i) {
       // p = 0 asks for correctness alone, also where nothing could be timed.
-      if (end->correct && (kFastThresholds[i] == 0 || gain > kFastThresholds[i])) result.fast[i] += 1;
+      if (correct && (kFastThresholds[i] == 0 || gain > kFastThresholds[i])) result.fast[i] += 1;
     }
-    if (!end->correct || gain <= 0) continue;
+    if (!correct || gain <= 0) continue;
     if (gain * kGradeShare > 1) result.faster_rate += 1;
     logarithms += std::log(gain);
     sum += gain;
@@ -55,16 +74,26 @@ AgainstBaseline against(const std::vector<const JobEnd*>& tasks, double JobEnd::
   return result;
 }
 
+UnderRules under(const std::vector<const JobEnd*>& tasks, Seen (*see)(const JobEnd&)) {
+  UnderRules result;
+  std::vector<Seen> seen;
+  for (const JobEnd* end : tasks) {
+    seen.push_back(see(*end));
+    result.correct += seen.back().correct.value_or(false) ? 1 : 0;
+    result.untold += seen.back().correct ? 0 : 1;
+  }
+  result.eager = against(seen, &Seen::over_eager);
+  result.compiled = against(seen, &Seen::over_compiled);
+  return result;
+}
+
 SummaryRow row_of(std::string name, const std::vector<const JobEnd*>& tasks) {
   SummaryRow row;
   row.name = std::move(name);
   row.tasks = static_cast<int>(tasks.size());
-  for (const JobEnd* end : tasks) {
-    row.correct += end->correct ? 1 : 0;
-    row.success += end->success ? 1 : 0;
-  }
-  row.eager = against(tasks, &JobEnd::speedup_over_eager);
-  row.compiled = against(tasks, &JobEnd::speedup_over_compiled);
+  for (const JobEnd* end : tasks) row.success += end->success ? 1 : 0;
+  row.kagent = under(tasks, &by_kagent);
+  row.paper = under(tasks, &by_paper);
   return row;
 }
 
@@ -85,20 +114,29 @@ wire::Json to_json(const AgainstBaseline& figures) {
 
 }  // namespace
 
-std::vector<SummaryRow> summarise(const std::vector<JobResult>& results) {
-  std::map<std::pair<std::string, std::string>, const JobEnd*> best;
+std::vector<const JobResult*> best_of_samples(const std::vector<JobResult>& results) {
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  std::vector<const JobResult*> best;
   for (const auto& result : results) {
-    const JobEnd*& kept = best[{result.level, result.task}];
-    if (kept == nullptr || better(result.end, *kept)) kept = &result.end;
+    const auto [place, is_new] = places.emplace(std::pair(result.level, result.task), best.size());
+    if (is_new) {
+      best.push_back(&result);
+    } else if (better(result.end, best[place->second]->end)) {
+      best[place->second] = &result;
+    }
   }
+  return best;
+}
+
+std::vector<SummaryRow> summarise(const std::vector<JobResult>& results) {
   std::vector<const JobEnd*> all, sound;
   std::map<std::string, std::vector<const JobEnd*>> levels, sound_levels;
-  for (const auto& [key, end] : best) {
-    all.push_back(end);
-    levels[key.first].push_back(end);
-    if (end->degenerate) continue;
-    sound.push_back(end);
-    sound_levels[key.first].push_back(end);
+  for (const JobResult* result : best_of_samples(results)) {
+    all.push_back(&result->end);
+    levels[result->level].push_back(&result->end);
+    if (result->end.degenerate) continue;
+    sound.push_back(&result->end);
+    sound_levels[result->level].push_back(&result->end);
   }
   std::vector<SummaryRow> rows{row_of("overall", all)};
   const auto add_levels = [&](const auto& by_level, const std::string& suffix) {
@@ -115,52 +153,62 @@ std::vector<SummaryRow> summarise(const std::vector<JobResult>& results) {
   return rows;
 }
 
-std::string summary_text(const std::vector<SummaryRow>& rows) {
-  std::string text = fmt::format("{:<28}{:>7}{:>10}{:>10}  {:<12}{:>10}{:>10}{:>14}\n", "", "tasks", "correct",
-                                 "success", "against", "> 5 % off", "geo mean", "unsolved = 1");
+report::Table summary_table(const std::vector<SummaryRow>& rows) {
+  report::Table table;
+  table.columns = {{"", false}, {"rules", false}, {"against", false}, {"tasks", true}, {"correct", true}, {"success", true},
+                   {"> 5 % off", true}, {"geo mean", true}, {"unsolved = 1", true}};
+  for (const double threshold : kFastThresholds) table.columns.push_back({fmt::format("p={}", threshold), true});
   for (const auto& row : rows) {
-    text += fmt::format("{:<28}{:>7}{:>10}{:>10}  {:<12}{:>10}{:>10}{:>14}\n", row.name, row.tasks, row.correct,
-                        row.success, "eager", percent(row.eager.faster_rate), times(row.eager.geometric_mean),
-                        times(row.eager.geometric_mean_all));
-    text += fmt::format("{:<28}{:>7}{:>10}{:>10}  {:<12}{:>10}{:>10}{:>14}\n", "", "", percent(row.pass_rate()), "",
-                        "compile", percent(row.compiled.faster_rate), times(row.compiled.geometric_mean),
-                        times(row.compiled.geometric_mean_all));
-  }
-  text += "fast_p, correct and more than p times as fast:";
-  for (const double threshold : kFastThresholds) text += fmt::format("{:>9}", fmt::format("p={}", threshold));
-  text += "\n";
-  for (const auto& row : rows) {
-    for (const auto& [name, figures] : {std::pair{"eager", &row.eager}, std::pair{"compile", &row.compiled}}) {
-      text += fmt::format("{:<46}", "  " + row.name + ", " + name);
-      for (const double rate : figures->fast) text += fmt::format("{:>9}", percent(rate));
-      text += "\n";
+    for (const auto& [rules, figures] : {std::pair{"kagent", &row.kagent}, std::pair{"paper", &row.paper}}) {
+      for (const auto& [baseline, against] : {std::pair{"eager", &figures->eager}, std::pair{"compile", &figures->compiled}}) {
+        const double rate = row.tasks == 0 ? 0 : static_cast<double>(figures->correct) / row.tasks;
+        std::vector<std::string> cells{row.name, rules, baseline, std::to_string(row.tasks),
+                                       fmt::format("{}{} ({})", figures->correct, figures->untold > 0 ? fmt::format("+{}?", figures->untold) : "", percent(rate)),
+                                       rules == std::string("kagent") ? std::to_string(row.success) : "-",
+                                       percent(against->faster_rate), times(against->geometric_mean), times(against->geometric_mean_all)};
+        for (const double fast : against->fast) cells.push_back(percent(fast));
+        table.rows.push_back(std::move(cells));
+      }
     }
   }
-  return text;
+  return table;
+}
+
+const char* summary_legend() {
+  return "Rates are parts of all tasks of the row; of several samples of a task the best counts. geo mean: geometric mean of the "
+         "speed-up over tasks that are correct and timed; unsolved = 1: over all tasks, the others as 1.0. p: fast_p, correct and more "
+         "than p times as fast. paper: what the papers' rules say of the same runs (within 1e-2, summed device time); n? cannot be told "
+         "from them and counts as not correct.";
+}
+
+std::string summary_text(const std::vector<SummaryRow>& rows) {
+  return report::text_of(summary_table(rows)) + "\n" + report::text_of(report::Paragraph{summary_legend()});
 }
 
 std::string summary_markdown(const std::vector<SummaryRow>& rows) {
-  std::string text = "| | tasks | correct | success | faster than eager | geo mean | faster than torch.compile | geo mean |";
-  for (const double threshold : kFastThresholds) text += fmt::format(" fast_{} |", threshold);
-  text += "\n| --- |";
-  for (std::size_t i = 0; i < 7 + kFastThresholds.size(); ++i) text += " ---: |";
-  text += "\n";
-  for (const auto& row : rows) {
-    text += fmt::format("| {} | {} | {} ({}) | {} | {} | {} | {} | {} |", row.name, row.tasks, row.correct,
-                        percent(row.pass_rate()), row.success, percent(row.eager.faster_rate),
-                        times(row.eager.geometric_mean), percent(row.compiled.faster_rate),
-                        times(row.compiled.geometric_mean));
-    for (const double rate : row.compiled.fast) text += fmt::format(" {} |", percent(rate));
-    text += "\n";
-  }
-  return text + "\nfast_p is against torch.compile; of several samples of a task the best counts.\n";
+  return report::markdown_of(summary_table(rows)) + "\n" + summary_legend() + "\n";
 }
 
+namespace {
+
+wire::Json to_json(const UnderRules& figures, int tasks) {
+  return {{"correct", figures.correct},
+          {"untold", figures.untold},
+          {"pass_rate", tasks == 0 ? 0.0 : static_cast<double>(figures.correct) / tasks},
+          {"eager", to_json(figures.eager)},
+          {"compiled", to_json(figures.compiled)}};
+}
+
+}  // namespace
+
 wire::Json to_json(const SummaryRow& row) {
-  return {{"name", row.name},         {"tasks", row.tasks},
-          {"correct", row.correct},   {"pass_rate", row.pass_rate()},
-          {"success", row.success},   {"eager", to_json(row.eager)},
-          {"compiled", to_json(row.compiled)}};
+  wire::Json json = to_json(row.kagent, row.tasks);
+  json.erase("untold");
+  json["name"] = row.name;
+  json["tasks"] = row.tasks;
+  json["success"] = row.success;
+  json["paper"] = to_json(row.paper, row.tasks);
+  return json;
 }
 
 }  // namespace kagent::batch

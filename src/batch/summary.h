@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "batch/job.h"
+#include "report/document.h"
 
 namespace kagent::batch {
 
@@ -22,21 +23,38 @@ struct AgainstBaseline {
   std::array<double, kFastThresholds.size()> fast{};   // correct and speed-up > p
 };
 
+/// The figures under one rule set.
+struct UnderRules {
+  int correct = 0;
+  int untold = 0;                      // of the papers' rules: this run cannot tell; counted as not correct
+  AgainstBaseline eager;
+  AgainstBaseline compiled;
+};
+
 struct SummaryRow {
   std::string name;                    // "overall", "level1", "overall without degenerate"
   int tasks = 0;
-  int correct = 0;
   int success = 0;                     // kagent's own rule
-  AgainstBaseline eager;
-  AgainstBaseline compiled;
-  double pass_rate() const { return tasks == 0 ? 0 : static_cast<double>(correct) / tasks; }
+  UnderRules kagent;
+  UnderRules paper;                    // scoring/paper_rules.h
+  double pass_rate() const { return tasks == 0 ? 0 : static_cast<double>(kagent.correct) / tasks; }
 };
 
-/// Overall first, then each level, then the same without degenerate tasks where there are any. Of a
-/// task's samples the best counts: correct before wrong, then the larger of the smaller speed-up.
+/// Of a task's samples the one that counts: correct before wrong, then the larger of the smaller
+/// speed-up. In the order in which the tasks first appear.
+std::vector<const JobResult*> best_of_samples(const std::vector<JobResult>& results);
+
+/// Overall first, then each level, then the same without degenerate tasks where there are any. Under
+/// either rule set the same sample of a task counts.
 std::vector<SummaryRow> summarise(const std::vector<JobResult>& results);
 
-/// A table for a terminal, and the same for Markdown.
+/// One line for each row, rule set and baseline.
+report::Table summary_table(const std::vector<SummaryRow>& rows);
+
+/// What the table's words mean, in one paragraph.
+const char* summary_legend();
+
+/// The table and its legend for a terminal, and the same for Markdown.
 std::string summary_text(const std::vector<SummaryRow>& rows);
 std::string summary_markdown(const std::vector<SummaryRow>& rows);
 

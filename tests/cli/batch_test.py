@@ -75,7 +75,7 @@ class Batch(CommandTest):
         self.assertEqual([(suite.get("name"), suite.get("tests"), suite.get("errors")) for suite in suites],
                          [("level1", "3", "1"), ("level2", "1", "0")])
         self.assertIn("::error title=level1-10_Dies::task_invalid: ", done.stderr)
-        self.assertIn("| overall | 4 | 1 (25.0 %)", summary.read_text())
+        self.assertIn("| overall | kagent | eager | 4 | 1 (25.0 %)", summary.read_text())
         again = self.kagent("batch", "--resume", folder, "--fail-on", "none", "--quiet")
         self.assertEqual((again.returncode, again.stderr), (0, ""))
         self.assertIn("4 of 4 jobs ended", again.stdout)
