@@ -23,6 +23,7 @@ LAYERS = {
     # Documents about what runs and batches left on disk.
     "review": CORE + ["scoring", "store", "report", "batch"],
     "agent": CORE + ENGINES + ["evaluator"],
+    "exchange": CORE + ["store", "agent", "report"],
     # Worker side.
     "builder": CORE,
     "plan": CORE,
@@ -33,7 +34,7 @@ LAYERS = {
 WORKERS = ["builder", "plan", "cpu", "gpu", "reference"]
 # Program -> what it may include. kagent links neither torch nor CUDA; workers hold none of the core's engines.
 PROGRAMS = {
-    "kagent": CORE + ENGINES + ["evaluator", "agent", "batch", "review"],
+    "kagent": CORE + ENGINES + ["evaluator", "agent", "batch", "review", "exchange"],
     "kagent-builder": CORE + ["builder"],
     "kagent-runner": CORE + ["plan", "cpu", "gpu"],
     "kagent-reference": CORE + ["plan", "gpu", "reference"],

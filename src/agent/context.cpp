@@ -35,21 +35,29 @@ std::size_t bytes_of(const Message& message) {
 
 }  // namespace
 
+std::vector<Turn> shown_turns(const std::vector<Turn>& turns, const ContextEdit& edit) {
+  std::vector<Turn> shown;
+  for (const Turn& turn : turns) {
+    if (turn.number < edit.turns_from) continue;
+    shown.push_back(turn);
+    if (turn.number >= edit.results_from) continue;
+    for (ToolResult& result : shown.back().results) result = pruned(std::move(result));
+  }
+  return shown;
+}
+
+std::string shown_opening(const std::string& opening, const ContextEdit& edit) {
+  return edit.record.empty() ? opening : opening + "\n" + edit.record;
+}
+
 std::vector<Message> history(const std::string& opening, const std::vector<Turn>& turns,
                              const ContextEdit& edit) {
   std::vector<Message> messages;
-  messages.emplace_back(UserMessage{edit.record.empty() ? opening : opening + "\n" + edit.record});
-  for (const Turn& turn : turns) {
-    if (turn.number < edit.turns_from) continue;
-    messages.emplace_back(turn.reply);
-    if (!turn.results.empty()) {
-      ToolMessage results{turn.results};
-      if (turn.number < edit.results_from) {
-        for (ToolResult& result : results.results) result = pruned(std::move(result));
-      }
-      messages.emplace_back(std::move(results));
-    }
-    if (!turn.nudge.empty()) messages.emplace_back(UserMessage{turn.nudge});
+  messages.emplace_back(UserMessage{shown_opening(opening, edit)});
+  for (Turn& turn : shown_turns(turns, edit)) {
+    messages.emplace_back(std::move(turn.reply));
+    if (!turn.results.empty()) messages.emplace_back(ToolMessage{std::move(turn.results)});
+    if (!turn.nudge.empty()) messages.emplace_back(UserMessage{std::move(turn.nudge)});
   }
   return messages;
 }

@@ -60,6 +60,10 @@ class Context {
   int rebuilds_in_a_row_ = 0;  // each within five turns of the one before
 };
 
+/// What of the turns, and of the first user message, is shown as the edit leaves it.
+std::vector<Turn> shown_turns(const std::vector<Turn>& turns, const ContextEdit& edit);
+std::string shown_opening(const std::string& opening, const ContextEdit& edit);
+
 /// The history as the edit leaves it.
 std::vector<Message> history(const std::string& opening, const std::vector<Turn>& turns,
                              const ContextEdit& edit);

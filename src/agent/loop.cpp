@@ -193,7 +193,31 @@ Loop::Stop Loop::finish_turn(Turn turn, std::chrono::steady_clock::time_point st
   return stop;
 }
 
+RunStatus Loop::status() const {
+  RunStatus status;
+  status.turns = turns_;
+  status.max_turns = settings_.max_turns;
+  status.tokens = usage_.input_tokens + usage_.output_tokens;
+  status.max_tokens = settings_.max_tokens;
+  status.usd = usage_.cost_usd;
+  status.max_usd = settings_.max_usd;
+  status.seconds = seconds_since(started_) + earlier_seconds_;
+  if (settings_.max_wall_clock) {
+    status.max_seconds = static_cast<double>(settings_.max_wall_clock->count());
+  }
+  status.device_seconds = parts_.book.device_seconds();
+  status.max_device_seconds = settings_.max_gpu_seconds;
+  status.candidates = parts_.book.count();
+  status.best = parts_.book.best_figures();
+  return status;
+}
+
 Result<Reply> Loop::ask() {
+  if (parts_.on_status) {
+    RunStatus now = status();
+    now.between_turns = true;
+    parts_.on_status(now, "ask the model");
+  }
   request_.messages = context_.messages();
   request_.turn = turns_ + 1;
   auto reply = parts_.chat.complete(request_);
@@ -236,6 +260,7 @@ Loop::Stop Loop::run_calls(Turn& turn) {
       outcome = failed("the run was cut off here: whether this was done is not known; look");
       some_well_formed = true;
     } else {
+      if (parts_.on_status) parts_.on_status(status(), base::one_line(call.tool, 40));
       outcome = run_call(call, turn.reply.end);
       some_well_formed = some_well_formed || !outcome.malformed;
       tell(fmt::format("turn {}/{}: {}", turn.number, settings_.max_turns,

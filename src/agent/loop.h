@@ -10,6 +10,7 @@
 
 #include "agent/candidate_book.h"
 #include "agent/context.h"
+#include "agent/run_status.h"
 #include "agent/stuck_detector.h"
 
 #include <chrono>
@@ -36,6 +37,10 @@ struct LoopSettings {
 /// Told about each step in a line; for people.
 using StepListener = std::function<void(const std::string& step)>;
 
+/// Told where the run stands whenever that may have changed, and what is done next ("ask the
+/// model").
+using StatusListener = std::function<void(const RunStatus& status, const std::string& next)>;
+
 struct LoopParts {
   ChatClient& chat;
   std::vector<Tool*> tools;
@@ -44,6 +49,7 @@ struct LoopParts {
   std::function<bool()> stop_requested;                        // Ctrl-C; looked at between calls
   std::function<std::chrono::steady_clock::time_point()> now;  // the clock of budgets
   StepListener on_step;                                        // may be empty
+  StatusListener on_status = {};                               // may be empty
 };
 
 struct LoopEnd {
@@ -86,6 +92,7 @@ class Loop {
   ToolOutcome run_call(const ToolCall& call, ReplyEnd end);
   Stop interrupted() const;
   std::string status_line(int turn) const;
+  RunStatus status() const;
   double seconds_since(std::chrono::steady_clock::time_point start) const;
   void count(const Turn& turn);
   void tell(const std::string& step) const;

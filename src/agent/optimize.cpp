@@ -75,10 +75,19 @@ std::vector<ToolSpec> specs(const std::vector<Tool*>& tools) {
   return all;
 }
 
+template <typename Number>
+wire::Json optional_number(const std::optional<Number>& number) {
+  return number ? wire::Json(*number) : wire::Json();
+}
+
 wire::Json settings_of(const OptimizeRequest& request) {
   return {{"judge", wire::to_json(request.judge)},
           {"max_turns", request.loop.max_turns},
+          {"max_tokens", optional_number(request.loop.max_tokens)},
+          {"max_usd", optional_number(request.loop.max_usd)},
+          {"max_gpu_seconds", optional_number(request.loop.max_gpu_seconds)},
           {"context_tokens", request.loop.context_tokens},
+          {"sampling", request.sampling},
           {"keep_going", request.loop.after_success == AfterSuccess::keep_going}};
 }
 
@@ -101,10 +110,12 @@ Result<Opened> start_new(const OptimizeRequest& request, const OptimizeParts& pa
   return opened;
 }
 
-Result<Opened> start_again(const store::RunFolder& folder, CandidateBook& book,
+Result<Opened> start_again(const OptimizeRequest& request, const OptimizeParts& parts,
+                           const store::RunFolder& folder, CandidateBook& book,
                            LateJournal& journal) {
   KAGENT_TRY(store::Trajectory trajectory, store::read_trajectory(folder.trajectory()));
-  KAGENT_TRY(auto file, store::JournalFile::resume(folder.trajectory()));
+  KAGENT_TRY(auto file, store::JournalFile::resume(folder.trajectory(), parts.chat.name(),
+                                                   settings_of(request)));
   journal.use(std::move(file));
   std::error_code ignored;
   std::filesystem::remove(folder.result_file(), ignored);  // of the part that ended; no longer true
@@ -152,10 +163,10 @@ Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& pa
   Tools tools(workspace, parts.shell, book, request.judge.min_gain);
   const bool resuming = has_begun(folder.trajectory());
   KAGENT_TRY(Opened opened, resuming
-                                ? start_again(folder, book, journal)
+                                ? start_again(request, parts, folder, book, journal)
                                 : start_new(request, parts, folder, specs(tools.all()), journal));
   Loop loop({parts.chat, tools.all(), book, journal, parts.stop_requested,
-             [] { return std::chrono::steady_clock::now(); }, parts.on_step},
+             [] { return std::chrono::steady_clock::now(); }, parts.on_step, parts.on_status},
             request.loop, opened.start.system, opened.start.opening);
   loop.take_over(opened.turns, opened.context, std::move(opened.cut_off));
   LoopEnd end = loop.run();

@@ -25,6 +25,8 @@ struct OptimizeRequest {
   Task task;
   JudgeSettings judge;
   LoopSettings loop;
+  wire::Json sampling =
+      wire::Json::object();     // what was asked of the model's sampling, for the record
   std::string skill;            // text of SKILL.md
   workspace::GivenFiles notes;  // further pages for the model, below "skills/"
   DeviceRecord device;
@@ -37,7 +39,8 @@ struct OptimizeParts {
   Evaluator& evaluator;
   toolbox::ShellRunner& shell;
   std::function<bool()> stop_requested;
-  StepListener on_step;  // may be empty
+  StepListener on_step;           // may be empty
+  StatusListener on_status = {};  // may be empty
 };
 
 struct OptimizeEnd {

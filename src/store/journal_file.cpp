@@ -29,9 +29,12 @@ Result<JournalFile> JournalFile::create(const std::filesystem::path& path, const
   return journal;
 }
 
-Result<JournalFile> JournalFile::resume(const std::filesystem::path& path) {
+Result<JournalFile> JournalFile::resume(const std::filesystem::path& path, const std::string& model,
+                                        const Json& settings) {
   KAGENT_TRY(sys::AppendFile file, sys::AppendFile::resume(path));
-  return JournalFile(std::move(file));
+  JournalFile journal(std::move(file));
+  KAGENT_TRY_VOID(journal.write({{"type", "resume"}, {"model", model}, {"settings", settings}}));
+  return journal;
 }
 
 Result<void> JournalFile::begin(int turn, const Reply& reply) {

@@ -28,8 +28,10 @@ class JournalFile : public Journal {
   /// A new file with its first line.
   static Result<JournalFile> create(const std::filesystem::path& path, const RunStart& start);
 
-  /// Goes on with a file that read_trajectory() could read; a torn last line is cut off.
-  static Result<JournalFile> resume(const std::filesystem::path& path);
+  /// Goes on with a file that read_trajectory() could read; a torn last line is cut off. A line
+  /// says with which model and settings it goes on.
+  static Result<JournalFile> resume(const std::filesystem::path& path, const std::string& model,
+                                    const wire::Json& settings);
 
   Result<void> begin(int turn, const Reply& reply) override;
   Result<void> append(int turn, const ToolResult& result) override;

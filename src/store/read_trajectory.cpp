@@ -72,6 +72,7 @@ class Folder {
     if (type == "result") return take_result(line);
     if (type == "context") return take_context(line);
     if (type == "end") return take_end(line);
+    if (type == "resume") return take_resume(line);
     return {};  // a later version's; docs/run-folder.md: unknown types are skipped
   }
 
@@ -128,6 +129,7 @@ class Folder {
     if (evaluation == line.end()) return bad_line("evaluation: missing");
     KAGENT_TRY(record.evaluation, wire::parse<Evaluation>(*evaluation));
     trajectory_.candidates.push_back(std::move(record));
+    trajectory_.candidate_calls.push_back(trajectory_.unfinished_results.size());
     return {};
   }
 
@@ -153,7 +155,19 @@ class Folder {
     if (edit.turn != next_turn() || edit.turns_from < 1 || edit.turns_from > next_turn()) {
       return bad_line("context: names turns that are not there");
     }
+    auto& all = trajectory_.contexts;
+    if (!all.empty() && all.back().turn == edit.turn) all.pop_back();
+    all.push_back(edit);
     trajectory_.context = std::move(edit);
+    return {};
+  }
+
+  Result<void> take_resume(const Json& line) {
+    Resumption resumption;
+    resumption.turn = next_turn();
+    KAGENT_TRY(resumption.model, text_member(line, "model"));
+    resumption.settings = line.value("settings", Json::object());
+    trajectory_.resumptions.push_back(std::move(resumption));
     return {};
   }
 

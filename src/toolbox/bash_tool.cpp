@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolbox/bash_tool.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "toolbox/arguments.h"
 #include "toolbox/output_text.h"
@@ -62,7 +63,9 @@ ToolOutcome BashTool::run(const std::string& arguments) {
 std::string BashTool::shown(const ShellOutcome& outcome) {
   std::string text = clean_output(outcome.output);
   if (text.size() > limits_.shown_bytes) {
-    std::string log = fmt::format(".logs/bash-{}.txt", ++logs_);
+    // Named by what it holds: the same output of the same command reads the same, which is how
+    // being stuck is noticed, and a resumed run overwrites no other log.
+    std::string log = ".logs/bash-" + base::sha256_hex(text).substr(0, 8) + ".txt";
     // The log is a convenience: where it cannot be written, the marker does not name it.
     if (!workspace_.write(log, text)) log.clear();
     text = cap_output(text, limits_.shown_bytes, log);

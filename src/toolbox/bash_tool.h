@@ -32,7 +32,6 @@ class BashTool : public Tool {
   ShellRunner& shell_;
   const sys::ConfinedFolder& workspace_;
   BashLimits limits_;
-  int logs_ = 0;
 };
 
 }  // namespace kagent::toolbox

@@ -40,7 +40,7 @@ def openai_chunks(answer, number):
             yield None, chunk({"tool_calls": [more]})
     finish = answer.get("finish", "tool_calls" if calls else "stop")
     yield None, chunk({}, finish)
-    yield None, base | {"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100,
+    yield None, base | {"choices": [], "usage": {"prompt_tokens": answer.get("prompt_tokens", 1000), "completion_tokens": 100, "total_tokens": 1100,
                                                 "prompt_tokens_details": {"cached_tokens": 400}}}
     yield None, "[DONE]"
 

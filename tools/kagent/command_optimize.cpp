@@ -3,10 +3,12 @@
 #include "agent/optimize.h"
 #include "base/text.h"
 #include "commands.h"
+#include "exchange/transcript.h"
 #include "exit_codes.h"
 #include "judge_options.h"
 #include "llm/open_model.h"
-#include "report/evaluation_text.h"
+#include "optimize_output.h"
+#include "status_line.h"
 #include "sys/stop.h"
 #include "tasks/load.h"
 #include "toolbox/sandboxed_shell.h"
@@ -57,19 +59,6 @@ void say(const OptimizeOptions& options, const std::string& line) {
   } else if (!options.judge.quiet) {
     fmt::print(stderr, "{}\n", line);
   }
-}
-
-agent::StepListener steps_to_stderr(bool quiet) {
-  if (quiet) return {};
-  return [](const std::string& step) {
-    end_progress();
-    fmt::print(stderr, "kagent: {}\n", step);
-  };
-}
-
-void notice(const std::string& line) {
-  end_progress();
-  fmt::print(stderr, "kagent: {}\n", line);
 }
 
 Result<store::RunFolder> open_folder(const OptimizeOptions& options, const Task& task) {
@@ -136,6 +125,7 @@ Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, cons
   agent::OptimizeRequest request;
   request.task = task;
   request.judge = settings;
+  request.sampling = sampling_facts(options.model.sampling);
   request.loop.max_turns = options.max_turns;
   KAGENT_TRY(request.loop.context_tokens, parse_tokens(options.context));
   if (options.max_tokens > 0) request.loop.max_tokens = options.max_tokens;
@@ -169,31 +159,25 @@ int code_of(const agent::OptimizeEnd& end) {
   return kVerdictNegative;
 }
 
-void print_result(const OptimizeOptions& options, const JudgeSettings& settings,
-                  const agent::OptimizeEnd& end) {
-  const store::RunResult& result = end.result;
-  if (options.judge.json) {
-    fmt::print("{}\n", wire::dump(store::to_json(result)));
-    return;
-  }
-  fmt::print("{}: {} ({} turns, {} candidates, {:.1f} s)\n", result.outcome, result.explanation,
-             result.turns, result.candidates, result.seconds);
-  if (result.best) {
-    const Evaluation& best = result.best->evaluation;
-    fmt::print("best: candidate #{} ({}), {}\n", result.best->number, best.candidate.substr(0, 12),
-               report::outcome(best));
-    if (best.measurement) fmt::print("{}", report::score_table(*best.measurement, settings));
-    fmt::print("kept in {}/best\n", result.folder);
-  } else {
-    fmt::print("no correct candidate\n");
-  }
-  if (!result.warnings.empty()) fmt::print("{}\n", base::join(result.warnings, ". "));
+/// transcript.md beside the trajectory: a convenience, so that trouble with it is only told.
+void write_transcript(const store::RunFolder& folder, StatusLine& line) {
+  const auto facts = exchange::read_facts(folder);
+  const auto trajectory = store::read_trajectory(folder.trajectory());
+  if (!facts || !trajectory) return;
+  const auto written = sys::write_file_atomically(folder.path() / "transcript.md",
+                                                  exchange::transcript(*trajectory, *facts));
+  if (!written) line.say("transcript: " + written.error().message);
+}
+
+NextSteps next_steps(const OptimizeOptions& options, const evaluator::Installation& installation,
+                     const JudgeSettings& settings) {
+  return {options.task, options.model.name, installation.libexec / "python", settings,
+          options.judge.arguments()};
 }
 
 Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRequest& request,
                                evaluator::SessionOptions session_options, llm::OpenModel& model,
-                               const store::RunFolder& folder) {
-  KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
+                               const store::RunFolder& folder, StatusLine& line) {
   session_options.candidates = folder.candidates();
   session_options.artifacts = evaluator::Artifacts::keep;
   toolbox::SandboxedShell shell(folder.workspace(), agent::read_only_paths(), session_options.tier);
@@ -203,7 +187,10 @@ Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRe
   KAGENT_TRY(auto end, agent::optimize(
                            request,
                            {*model.chat, *session, shell, [] { return sys::stop_requested() != 0; },
-                            steps_to_stderr(options.judge.quiet)},
+                            [&line](const std::string& step) { line.say(step); },
+                            [&line](const agent::RunStatus& status, const std::string& next) {
+                              line.stands(status, next);
+                            }},
                            folder));
   if (model.replay != nullptr) model.replay->compare(end.last_results);
   return end;
@@ -212,7 +199,12 @@ Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRe
 Result<int> optimize(OptimizeOptions& options) {
   KAGENT_TRY(const Task task, tasks::load(options.task));
   KAGENT_TRY(const auto installation, evaluator::Installation::find());
-  KAGENT_TRY(auto model, llm::open_model(options.model, installation.share, &notice));
+  StatusLine line(StatusLine::style_for(options.judge.quiet));
+  // What a model's client has to say is never left out, --quiet or not.
+  const auto notice = [&](const std::string& text) {
+    options.judge.quiet ? fmt::print(stderr, "kagent: {}\n", text) : line.say(text);
+  };
+  KAGENT_TRY(auto model, llm::open_model(options.model, installation.share, notice));
   if (options.budget_usd > 0 && !model.priced && model.replay == nullptr) {
     return Error{ErrorKind::usage, "--budget-usd: no price is known for " + options.model.name +
                                        "; add a row to prices.json (docs/agent.md)"};
@@ -221,11 +213,15 @@ Result<int> optimize(OptimizeOptions& options) {
   const JudgeSettings settings = session_options.settings;
   KAGENT_TRY(auto request, make_request(options, task, settings));
   KAGENT_TRY(const auto folder, open_folder(options, task));
+  // Before anyone hears of the folder: from then on --resume must find a run there.
+  KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
   if (!request.warnings.empty()) say(options, base::join(request.warnings, ". "));
   say(options, "run folder: " + folder.path().string());
   if (!model.price_note.empty()) say(options, model.price_note);
-  auto end = run(options, request, std::move(session_options), model, folder);
-  end_progress();
+  session_options.progress = [&line](const std::string& phase) { line.phase(phase); };
+  auto end = run(options, request, std::move(session_options), model, folder, line);
+  write_transcript(folder, line);
+  line.end();
   if (!end) {
     std::error_code code;
     if (!std::filesystem::exists(folder.result_file(), code)) {
@@ -235,7 +231,9 @@ Result<int> optimize(OptimizeOptions& options) {
     return std::move(end).error();
   }
   if (end->error) print_error(*end->error);
-  print_result(options, settings, *end);
+  fmt::print("{}", options.judge.json
+                       ? wire::dump(store::to_json(end->result)) + "\n"
+                       : closing_lines(end->result, next_steps(options, installation, settings)));
   std::fflush(stdout);
   return code_of(*end);
 }
@@ -292,7 +290,6 @@ void add_optimize(CLI::App& app, int& exit_code_out) {
   options->judge.add_to(*command);
   command->callback([options, &exit_code_out] {
     auto code = optimize(*options);
-    end_progress();
     exit_code_out = code ? *code : report_failure(code.error(), options->judge.json);
   });
 }

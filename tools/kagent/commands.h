@@ -15,5 +15,6 @@ void add_plan(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
 void add_batch(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
 
 }  // namespace kagent::cli

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   kagent::cli::add_doctor(app, exit_code);
   kagent::cli::add_batch(app, exit_code);
   kagent::cli::add_report(app, exit_code);
+  kagent::cli::add_export(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

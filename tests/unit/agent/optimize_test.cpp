@@ -62,7 +62,7 @@ TEST(Optimize, ResumesWhereAKillCutItOff) {
   {
     store::JournalFile journal = [&] {
       EXPECT_TRUE(sys::write_file_atomically(rig.folder.trajectory(), text));
-      return *store::JournalFile::resume(rig.folder.trajectory());
+      return *store::JournalFile::resume(rig.folder.trajectory(), "scripted/test", {});
     }();
     ASSERT_TRUE(journal.begin(
         3, reply({{"a", "bash", R"({"command": "rm x"})"}, {"b", "evaluate", "{}"}})));

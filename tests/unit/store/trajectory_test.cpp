@@ -102,12 +102,13 @@ TEST_F(TrajectoryFile, ResumesBehindTheLastWholeLine) {
   }
   test.write("t.jsonl", test.read("t.jsonl") + "{\"type\":\"reply\",\"turn\":2,\"re");
   EXPECT_TRUE(read().torn);
-  auto journal = *JournalFile::resume(test / "t.jsonl");
+  auto journal = *JournalFile::resume(test / "t.jsonl", "scripted/test", {{"max_turns", 7}});
   write(journal, turn(2));
   const Trajectory trajectory = read();
   EXPECT_EQ(trajectory.turns, (std::vector<Turn>{turn(1), turn(2)}));
   EXPECT_FALSE(trajectory.torn);
-  EXPECT_FALSE(JournalFile::resume(test / "none.jsonl"));
+  EXPECT_EQ(trajectory.resumptions, (std::vector<Resumption>{{2, "scripted/test", {{"max_turns", 7}}}}));
+  EXPECT_FALSE(JournalFile::resume(test / "none.jsonl", "scripted/test", {{"max_turns", 7}}));
 }
 
 TEST_F(TrajectoryFile, ForgetsAnEndThatAResumedRunWentBeyond) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange/turn_facts.h"
+
+#include "sys/files.h"
+
+namespace kagent::exchange {
+
+Result<RunFacts> read_facts(const store::RunFolder& folder) {
+  RunFacts facts;
+  facts.name = folder.path().filename().string();
+  KAGENT_TRY(const std::string run, sys::read_file(folder.run_file(), 1u << 20));
+  KAGENT_TRY(facts.run, wire::parse_text(run, folder.run_file().string()));
+  const auto version = facts.run.is_object() ? facts.run.find("kagent") : facts.run.end();
+  if (version != facts.run.end() && version->is_string())
+    facts.version = version->get<std::string>();
+  if (const auto result = sys::read_file(folder.result_file(), 8u << 20)) {
+    if (auto parsed = wire::parse_text(*result, "result.json")) facts.result = *std::move(parsed);
+  }
+  return facts;
+}
+
+std::string reasoning_of(const Reply& reply) {
+  const auto raw = wire::parse_text(reply.raw, "reply");
+  if (!raw || !raw->is_object()) return "";
+  for (const char* name : {"reasoning_content", "reasoning"}) {
+    const auto at = raw->find(name);
+    if (at != raw->end() && at->is_string() && !at->get_ref<const std::string&>().empty()) {
+      return at->get<std::string>();
+    }
+  }
+  std::string text;
+  const auto content = raw->find("content");
+  if (content == raw->end() || !content->is_array()) return text;
+  for (const wire::Json& block : *content) {
+    if (!block.is_object()) continue;
+    const auto thinking = block.find("thinking");
+    if (thinking != block.end() && thinking->is_string()) text += thinking->get<std::string>();
+  }
+  return text;
+}
+
+wire::Json tool_definitions(const std::vector<ToolSpec>& tools) {
+  wire::Json all = wire::Json::array();
+  for (const ToolSpec& tool : tools) {
+    const auto schema = wire::parse_text(tool.schema, "schema");
+    all.push_back({{"type", "function"},
+                   {"function",
+                    {{"name", tool.name},
+                     {"description", tool.description},
+                     {"parameters", schema ? *schema : wire::Json::object()}}}});
+  }
+  return all;
+}
+
+wire::Json arguments_object(const ToolCall& call) {
+  auto arguments = wire::parse_text(call.arguments, "arguments");
+  return arguments && arguments->is_object() ? *std::move(arguments) : wire::Json();
+}
+
+}  // namespace kagent::exchange
