@@ -72,6 +72,11 @@ std::string price_line(const std::string& name, const std::optional<Price>& pric
 
 }  // namespace
 
+Result<std::vector<std::string>> keys_in_environment(const std::filesystem::path& share) {
+  KAGENT_TRY(const auto providers, read_providers(table(share, "providers.json")));
+  return keys_found(providers, &sys::variable);
+}
+
 Result<OpenModel> open_model(ModelChoice& choice, const std::filesystem::path& share,
                              const OnNotice& notice) {
   if (choice.name.empty()) choice.name = sys::variable("KAGENT_MODEL");

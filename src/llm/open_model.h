@@ -38,4 +38,7 @@ struct OpenModel {
 Result<OpenModel> open_model(ModelChoice& choice, const std::filesystem::path& share,
                              const OnNotice& notice);
 
+/// Names of the variables with keys that are set, by the table in share (or the user's own).
+Result<std::vector<std::string>> keys_in_environment(const std::filesystem::path& share);
+
 }  // namespace kagent::llm

@@ -2,6 +2,7 @@
 """The table of docs/agent.md: what a user sees with every sort of key and model, with the real kagent and a provider on
 a loopback socket; an outage and --resume; and that a key is found nowhere afterwards."""
 import json
+import os
 import unittest
 
 from command_fixture import KERNEL, MODEL, CommandTest
@@ -49,6 +50,16 @@ class ModelTable(CommandTest):
             self.assertIn("--model PROVIDER/MODEL", done.stderr)
         for name, words in (("openai/x", "needs a key; set OPENAI_API_KEY"), ("acme/x", "there are replay, "), ("x", "PROVIDER/MODEL")):
             self.assert_refused(self.kagent("optimize", self.root / "task.py", "--model", name), 2, words)
+
+    def test_settings_count(self):
+        (self.root / "kagent.toml").write_text('model = "acme/x"\n')
+        here = os.getcwd()
+        os.chdir(self.root)
+        self.addCleanup(os.chdir, here)
+        task = self.root / "task.py"
+        self.assert_refused(self.kagent("optimize", task), 2, 'unknown provider "acme"')
+        self.assert_refused(self.kagent("optimize", task, environment={"KAGENT_MODEL": "other/x"}), 2, '"other"')
+        self.assert_refused(self.kagent("optimize", task, "--model", "third/x"), 2, '"third"')
 
     def test_network(self):
         wrong = {"status": 401, "body": json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}})}

@@ -253,7 +253,9 @@ void add_model_options(CLI::App& command, llm::ModelChoice& model) {
       .add_option_function<std::string>(
           "--protocol", [&model](const std::string& word) { model.single = word == "single"; },
           "agent: tools (default); single: no tools, one candidate a reply in fenced blocks")
-      ->check(CLI::IsMember({"agent", "single"}));
+      ->check(CLI::IsMember({"agent", "single"}))
+      ->default_str("agent")
+      ->option_text("agent|single");
   command.add_option("--temperature", model.sampling.temperature, "sent only when given")
       ->check(CLI::Range(0.0, 2.0));
   command.add_option("--top-p", model.sampling.top_p, "sent only when given")

@@ -16,5 +16,9 @@ void add_doctor(CLI::App& app, int& exit_code);
 void add_batch(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
+void add_config(CLI::App& app, int& exit_code);
+
+/// All of them.
+void add_commands(CLI::App& app, int& exit_code);
 
 }  // namespace kagent::cli

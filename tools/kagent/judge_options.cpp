@@ -2,7 +2,6 @@
 #include "judge_options.h"
 
 #include <cstdlib>
-#include <map>
 
 #include "base/text.h"
 #include "policy/operators.h"
@@ -22,32 +21,45 @@ bool on_terminal() {
   return ::isatty(STDERR_FILENO) != 0 && (ci == nullptr || *ci == '\0');
 }
 
+/// The words of a flag and what they stand for, in the order in which they are shown.
+template <typename Value>
+using Words = std::vector<std::pair<std::string, Value>>;
+
+template <typename Value>
+void add_word(CLI::App& command, const char* flag, Value& value, const Words<Value>& words, const char* usual,
+              const char* description) {
+  std::vector<std::string> known;
+  for (const auto& [word, meaning] : words) known.push_back(word);
+  const auto set = [&value, words](const std::string& given) {
+    for (const auto& [word, meaning] : words) {
+      if (word == given) value = meaning;
+    }
+  };
+  command.add_option_function<std::string>(flag, set, description)
+      ->check(CLI::IsMember(known))
+      ->default_str(usual)
+      ->option_text(base::join(known, "|"));
+}
+
 }  // namespace
 
 void JudgeOptions::add_to(CLI::App& command) {
-  const std::map<std::string, Backend> backends{{"cuda", Backend::cuda}, {"cpu", Backend::cpu}};
-  const std::map<std::string, Mode> modes{{"eval", Mode::eval}, {"train", Mode::train}};
-  const std::map<std::string, Numerics> numerics{{"strict", Numerics::strict},
-                                                 {"tf32", Numerics::tf32},
-                                                 {"mixed", Numerics::mixed},
-                                                 {"torch", Numerics::torch}};
-  const std::map<std::string, Baselines> baselines{{"both", Baselines::both},
-                                                   {"eager", Baselines::eager},
-                                                   {"compile", Baselines::compile}};
-  const std::map<std::string, Compiler> compilers{{"auto", Compiler::automatic},
-                                                  {"nvrtc", Compiler::nvrtc},
-                                                  {"nvcc", Compiler::nvcc}};
-  command.add_option("--backend", settings.backend, "cuda (default), or cpu for C++ kernels")
-      ->transform(CLI::CheckedTransformer(backends));
-  command.add_option("--mode", settings.mode, "eval (default) or train")
-      ->transform(CLI::CheckedTransformer(modes));
-  command.add_option("--numerics", settings.numerics,
-                     "precision of both sides: strict (default), tf32, mixed, torch")
-      ->transform(CLI::CheckedTransformer(numerics));
-  command.add_option("--over", settings.over, "baselines to beat: both (default), eager, compile")
-      ->transform(CLI::CheckedTransformer(baselines));
-  command.add_option("--compiler", settings.compiler, "auto (default), nvrtc, nvcc")
-      ->transform(CLI::CheckedTransformer(compilers));
+  const Words<Backend> backends{{"cuda", Backend::cuda}, {"cpu", Backend::cpu}};
+  const Words<Mode> modes{{"eval", Mode::eval}, {"train", Mode::train}};
+  const Words<Numerics> numerics{{"strict", Numerics::strict},
+                                 {"tf32", Numerics::tf32},
+                                 {"mixed", Numerics::mixed},
+                                 {"torch", Numerics::torch}};
+  const Words<Baselines> baselines{
+      {"both", Baselines::both}, {"eager", Baselines::eager}, {"compile", Baselines::compile}};
+  const Words<Compiler> compilers{
+      {"auto", Compiler::automatic}, {"nvrtc", Compiler::nvrtc}, {"nvcc", Compiler::nvcc}};
+  add_word(command, "--backend", settings.backend, backends, "cuda", "cuda (default), or cpu for C++ kernels");
+  add_word(command, "--mode", settings.mode, modes, "eval", "eval (default) or train");
+  add_word(command, "--numerics", settings.numerics, numerics, "strict",
+           "precision of both sides: strict (default), tf32, mixed, torch");
+  add_word(command, "--over", settings.over, baselines, "both", "baselines to beat: both (default), eager, compile");
+  add_word(command, "--compiler", settings.compiler, compilers, "auto", "auto (default), nvrtc, nvcc");
   command.add_option("--min-gain", settings.min_gain, "part of the time to save (default 0.05)")
       ->check(CLI::Range(0.0, 0.99));
   command.add_option("--allow-ops", allow_ops,
@@ -61,17 +73,18 @@ void JudgeOptions::add_to(CLI::App& command) {
 }
 
 std::vector<std::string> JudgeOptions::arguments() const {
-  const JudgeSettings usual;
-  std::vector<std::string> all{"--backend", wire::word(settings.backend)};
+  // All of them: what the other process finds in its environment and files must not count.
+  std::vector<std::string> all;
   const auto add = [&](const char* flag, const std::string& value) { all.insert(all.end(), {flag, value}); };
-  if (settings.mode != usual.mode) add("--mode", wire::word(settings.mode));
-  if (settings.numerics != usual.numerics) add("--numerics", wire::word(settings.numerics));
-  if (settings.over != usual.over) add("--over", wire::word(settings.over));
-  if (settings.compiler != usual.compiler) add("--compiler", wire::word(settings.compiler));
-  if (settings.min_gain != usual.min_gain) add("--min-gain", fmt::format("{}", settings.min_gain));
-  if (settings.timing_rounds != usual.timing_rounds) add("--rounds", std::to_string(settings.timing_rounds));
-  if (allow_ops != JudgeOptions().allow_ops) add("--allow-ops", allow_ops);
-  if (sandbox != JudgeOptions().sandbox) add("--sandbox", sandbox);
+  add("--backend", wire::word(settings.backend));
+  add("--mode", wire::word(settings.mode));
+  add("--numerics", wire::word(settings.numerics));
+  add("--over", wire::word(settings.over));
+  add("--compiler", wire::word(settings.compiler));
+  add("--min-gain", fmt::format("{}", settings.min_gain));
+  add("--rounds", std::to_string(settings.timing_rounds));
+  add("--allow-ops", allow_ops);
+  add("--sandbox", sandbox);
   return all;
 }
 
