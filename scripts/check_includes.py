@@ -9,7 +9,7 @@ import re
 import sys
 
 CORE = ["base", "sys", "wire"]
-ENGINES = ["policy", "workspace", "tasks", "llm", "toolbox", "scoring", "store", "report"]
+ENGINES = ["policy", "workspace", "tasks", "llm", "skills", "toolbox", "scoring", "store", "report"]
 # Folder of src/ -> folders of src/ that it may include besides itself. include/kagent is open to all.
 LAYERS = {
     "base": [],

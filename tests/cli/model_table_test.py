@@ -61,6 +61,18 @@ class ModelTable(CommandTest):
         self.assert_refused(self.kagent("optimize", task, environment={"KAGENT_MODEL": "other/x"}), 2, '"other"')
         self.assert_refused(self.kagent("optimize", task, "--model", "third/x"), 2, '"third"')
 
+    def test_skills_of_the_user(self):
+        folder = self.root / ".agents/skills/layouts"  # the test's HOME
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text("---\nname: layouts\ndescription: How our tensors lie\n---\nCards: {{sm_count}}.\n")
+        self.optimize([{"calls": [("read_file", {"path": "skills/layouts/SKILL.md"})]}, FINISH])
+        first, second = (body["messages"] for _, body in self.server.requests[:2])
+        self.assertIn("- `skills/layouts/SKILL.md`: How our tensors lie", first[0]["content"])
+        self.assertRegex(second[-1]["content"], r"Cards: \d+\.")
+        self.assertEqual(list(json.loads((self.folder() / "run.json").read_text())["user_skills"]), ["layouts/SKILL.md"])
+        self.optimize([FINISH], "--no-user-skills")
+        self.assertNotIn("layouts", self.server.requests[0][1]["messages"][0]["content"])
+
     def test_network(self):
         wrong = {"status": 401, "body": json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}})}
         self.assert_row(self.optimize([wrong]), 3, "network", "network", r"the key is not accepted: .*\[key\]")

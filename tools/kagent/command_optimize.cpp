@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kagent optimize TASK: a model edits kernels until the judge says that they are fast enough.
 #include "agent/optimize.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "commands.h"
 #include "exchange/transcript.h"
@@ -8,6 +9,8 @@
 #include "judge_options.h"
 #include "llm/open_model.h"
 #include "optimize_output.h"
+#include "skill_folders.h"
+#include "skills/skill.h"
 #include "status_line.h"
 #include "sys/stop.h"
 #include "tasks/load.h"
@@ -36,6 +39,7 @@ struct OptimizeOptions {
   double budget_usd = 0;    // 0: no limit
   int max_gpu_seconds = 0;  // 0: no limit
   bool keep_going = false;
+  bool no_user_skills = false;
 };
 
 /// What the figures of this run do not say; the first and the last line of the output.
@@ -79,6 +83,17 @@ wire::Json sampling_facts(const llm::Sampling& sampling) {
   return facts;
 }
 
+/// Hashes of the users' texts that the model may read, by their paths below skills/.
+wire::Json user_skill_facts(const agent::OptimizeRequest& request) {
+  wire::Json facts = wire::Json::object();
+  constexpr std::string_view kFolder = "skills/";
+  for (const auto& [path, text] : request.notes) {
+    const std::string below = path.substr(kFolder.size());
+    if (below.find('/') != std::string::npos) facts[below] = base::sha256_hex(text);
+  }
+  return facts;
+}
+
 wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeRequest& request,
                      const evaluator::Session* session) {
   wire::Json facts{{"kagent", KAGENT_VERSION},
@@ -97,6 +112,7 @@ wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeReques
                    {"max_gpu_seconds", options.max_gpu_seconds},
                    {"keep_going", options.keep_going},
                    {"sandbox", options.judge.sandbox},
+                   {"user_skills", user_skill_facts(request)},
                    {"warnings", request.warnings}};
   if (session == nullptr) return facts;
   facts["device"] = wire::to_json(session->facts().device);
@@ -137,15 +153,24 @@ Result<agent::OptimizeRequest> make_request(const OptimizeOptions& options, cons
   request.loop.after_success =
       options.keep_going ? agent::AfterSuccess::keep_going : agent::AfterSuccess::stop;
   request.warnings = warnings(options);
-  KAGENT_TRY(const auto installation, evaluator::Installation::find());
-  const auto skills = installation.share / "skills";
-  KAGENT_TRY(request.skill,
-             sys::read_file(skills / wire::word(settings.backend) / "SKILL.md", 1u << 20));
-  for (const char* page : {"candidates.md", "operators.md"}) {
-    KAGENT_TRY(request.notes[std::string("skills/") + page],
-               sys::read_file(skills / page, 1u << 20));
-  }
   return request;
+}
+
+/// What the model may read, users' skills included; one line of notice for each that does not fit.
+Result<void> take_skills(const OptimizeOptions& options, const llm::OnNotice& notice, agent::OptimizeRequest& request) {
+  KAGENT_TRY(const auto installation, evaluator::Installation::find());
+  const auto folder = installation.share / "skills";
+  for (const char* page : {"candidates.md", "operators.md"}) {
+    KAGENT_TRY(request.notes[std::string("skills/") + page], sys::read_file(folder / page, 1u << 20));
+  }
+  const auto users = options.no_user_skills ? std::vector<std::filesystem::path>{} : skill_folders();
+  KAGENT_TRY(const auto set, skills::find_skills(folder, request.judge.backend, users));
+  for (const std::string& line : set.notices) notice(line);
+  request.skill = skills::guide_with_index(set);
+  for (const skills::Skill& skill : set.skills) {
+    for (const auto& [path, text] : skill.files) request.notes["skills/" + path] = text;
+  }
+  return {};
 }
 
 int code_of(const agent::OptimizeEnd& end) {
@@ -184,6 +209,8 @@ Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRe
   KAGENT_TRY(auto session, evaluator::Session::open(request.task, std::move(session_options)));
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, session.get())));
   request.device = session->facts().device;
+  request.skill = skills::fill_in(std::move(request.skill), request.device);
+  for (auto& [path, text] : request.notes) text = skills::fill_in(std::move(text), request.device);
   KAGENT_TRY(auto end, agent::optimize(
                            request,
                            {*model.chat, *session, shell, [] { return sys::stop_requested() != 0; },
@@ -212,6 +239,7 @@ Result<int> optimize(OptimizeOptions& options) {
   KAGENT_TRY(auto session_options, options.judge.session({}));
   const JudgeSettings settings = session_options.settings;
   KAGENT_TRY(auto request, make_request(options, task, settings));
+  KAGENT_TRY_VOID(take_skills(options, notice, request));
   KAGENT_TRY(const auto folder, open_folder(options, task));
   // Before anyone hears of the folder: from then on --resume must find a run there.
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
@@ -289,6 +317,7 @@ void add_optimize(CLI::App& app, int& exit_code_out) {
       ->add_option("--max-gpu-seconds", options->max_gpu_seconds, "time of trials and measurements")
       ->check(CLI::Range(1, 10000000));
   command->add_flag("--keep-going", options->keep_going, "do not stop at success");
+  command->add_flag("--no-user-skills", options->no_user_skills, "only kagent's own notes (see: kagent skills)");
   options->judge.add_to(*command);
   command->callback([options, &exit_code_out] {
     auto code = optimize(*options);

@@ -17,6 +17,7 @@ void add_batch(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_config(CLI::App& app, int& exit_code);
+void add_skills(CLI::App& app, int& exit_code);
 
 /// All of them.
 void add_commands(CLI::App& app, int& exit_code);

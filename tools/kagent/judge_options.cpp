@@ -80,7 +80,7 @@ std::vector<std::string> JudgeOptions::arguments() const {
   add("--mode", wire::word(settings.mode));
   add("--numerics", wire::word(settings.numerics));
   add("--over", wire::word(settings.over));
-  add("--compiler", wire::word(settings.compiler));
+  add("--compiler", settings.compiler == Compiler::automatic ? "auto" : wire::word(settings.compiler));
   add("--min-gain", fmt::format("{}", settings.min_gain));
   add("--rounds", std::to_string(settings.timing_rounds));
   add("--allow-ops", allow_ops);

@@ -21,6 +21,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_report(app, exit_code);
   add_export(app, exit_code);
   add_config(app, exit_code);
+  add_skills(app, exit_code);
 }
 
 }  // namespace kagent::cli
