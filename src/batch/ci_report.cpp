@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "wire/members.h"
 
 #include <fmt/format.h>
 
 namespace kagent::batch {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::array<std::pair<EndKind, const char*>, 10> kWords{{{EndKind::good, "good"},
                                                                   {EndKind::wrong, "wrong"},
@@ -54,6 +57,21 @@ std::string github(const std::string& raw, bool property) {
     }
   }
   return text;
+}
+
+/// "file=…,line=…," of a fault's place; empty where it has none inside the workspace.
+std::string place(const JobEnd& end, const fs::path& workspace) {
+  const auto colon = end.at.rfind(':');
+  const std::string candidate = wire::text_member(end.facts, "candidate");
+  if (colon == std::string::npos || candidate.empty() || workspace.empty()) return "";
+  std::error_code code;
+  fs::path folder = fs::absolute(candidate, code);
+  if (folder.extension() == ".py") folder = folder.parent_path();
+  const fs::path file = (folder / end.at.substr(0, colon)).lexically_normal().lexically_relative(workspace.lexically_normal());
+  if (file.empty() || *file.begin() == "..") return "";
+  const std::string line = end.at.substr(colon + 1);
+  const bool numbered = !line.empty() && line != "0" && line.find_first_not_of("0123456789") == std::string::npos;
+  return "file=" + github(file.string(), true) + "," + (numbered ? "line=" + line + "," : "");
 }
 
 std::string line_of(const JobEnd& end) {
@@ -139,11 +157,12 @@ std::string junit_xml(const std::vector<JobResult>& results, const std::set<EndK
   return text + "</testsuites>\n";
 }
 
-std::string github_annotations(const std::vector<JobResult>& results, const std::set<EndKind>& fail_on) {
+std::string github_annotations(const std::vector<JobResult>& results, const std::set<EndKind>& fail_on,
+                               const fs::path& workspace) {
   std::string text;
   for (const auto& result : results) {
     if (!fail_on.contains(kind_of(result.end))) continue;
-    text += "::error title=" + github(result.id, true) + "::" + github(line_of(result.end), false) + "\n";
+    text += "::error " + place(result.end, workspace) + "title=" + github(result.id, true) + "::" + github(line_of(result.end), false) + "\n";
   }
   return text;
 }

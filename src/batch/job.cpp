@@ -90,7 +90,7 @@ JobEnd read_end(int exit_code, double seconds, const std::string& output, const 
   }
   end.message = text_of(record, "message");
   for (const char* name : {"settings", "device", "versions", "numerics", "sandbox", "usage", "turns",
-                           "candidates", "run_folder", "model", "stop_reason"}) {
+                           "candidates", "run_folder", "model", "stop_reason", "candidate", "gate"}) {
     if (!wire::member(record, name).is_null()) end.facts[name] = record[name];
   }
   if (wire::member(record, "evaluation").is_object()) {           // kagent check

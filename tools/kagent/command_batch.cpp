@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // kagent batch DIR|FILE...: a whole benchmark in one command.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 
 #include "base/text.h"
 #include "batch/batch_folder.h"
-#include "batch/ci_report.h"
 #include "batch/journal.h"
 #include "batch/kagent_process.h"
 #include "batch/summary.h"
+#include "ci_output.h"
 #include "commands.h"
 #include "exit_codes.h"
 #include "judge_options.h"
@@ -128,13 +127,7 @@ bool is_final(const wire::Json& result) {
 Result<void> publish(const BatchOptions& options, const batch::BatchFolder& folder,
                      const std::vector<batch::JobResult>& results, const std::set<batch::EndKind>& fail_on) {
   const auto rows = batch::summarise(results);
-  if (!options.junit.empty()) KAGENT_TRY_VOID(sys::write_file_atomically(options.junit, batch::junit_xml(results, fail_on)));
-  if (const char* file = std::getenv("GITHUB_STEP_SUMMARY"); file != nullptr && *file != '\0') {
-    // GitHub makes a file for each step; other programs of the step may have written to it.
-    auto before = sys::read_file(file, 4u << 20);
-    KAGENT_TRY_VOID(sys::write_file_atomically(file, (before ? *before : "") + "### kagent batch\n\n" + batch::summary_markdown(rows)));
-  }
-  if (std::getenv("GITHUB_ACTIONS") != nullptr) fmt::print(stderr, "{}", batch::github_annotations(results, fail_on));
+  KAGENT_TRY_VOID(publish_to_ci(results, fail_on, options.junit, "### kagent batch\n\n" + batch::summary_markdown(rows)));
   if (options.judge.json) {
     wire::Json json = wire::Json::array();
     for (const auto& row : rows) json.push_back(batch::to_json(row));

@@ -45,9 +45,24 @@ TEST(CiReport, JUnitEscapesWhatTasksAndFaultsSay) {
 }
 
 TEST(CiReport, AnnotationsCannotBeBrokenOutOf) {
-  const std::string text = github_annotations({result("a,b:c", 1, false, "100 %\n::set-output name=x::y")}, {EndKind::wrong});
+  const std::string text = github_annotations({result("a,b:c", 1, false, "100 %\n::set-output name=x::y")}, {EndKind::wrong}, "");
   EXPECT_EQ(text, "::error title=a%2Cb%3Ac::mismatch: 100 %25%0A::set-output name=x::y\n");
-  EXPECT_EQ(github_annotations({result("a", 1, false, "x")}, {}), "");
+  EXPECT_EQ(github_annotations({result("a", 1, false, "x")}, {}, ""), "");
+}
+
+TEST(CiReport, AnnotationsNameFilesOfTheRepositoryOnly) {
+  auto made = result("a", 1, false, "wrong");
+  made.end.at = "kernels/a.cu:14";
+  made.end.facts["candidate"] = "/repo/fast, new";
+  EXPECT_EQ(github_annotations({made}, {EndKind::wrong}, "/repo"),
+            "::error file=fast%2C new/kernels/a.cu,line=14,title=a::mismatch at kernels/a.cu:14: wrong\n");
+  made.end.facts["candidate"] = "/repo/fast/model_new.py";
+  EXPECT_EQ(github_annotations({made}, {EndKind::wrong}, "/repo").substr(0, 41), "::error file=fast/kernels/a.cu,line=14,ti");
+  made.end.facts["candidate"] = "/elsewhere";
+  EXPECT_EQ(github_annotations({made}, {EndKind::wrong}, "/repo").substr(0, 15), "::error title=a");
+  made.end.facts["candidate"] = "/repo/fast";
+  made.end.at = "../../etc/passwd:1";
+  EXPECT_EQ(github_annotations({made}, {EndKind::wrong}, "/repo").substr(0, 15), "::error title=a");
 }
 
 }  // namespace
