@@ -48,6 +48,7 @@ struct Reply {
   ReplyEnd end = ReplyEnd::finished;
   Usage usage;
   std::string model;                   // as the server named it
+  std::string tokens;                  // JSON: token ids and log-probabilities, where the server told; mostly empty
   bool operator==(const Reply&) const = default;
 };
 

@@ -153,6 +153,7 @@ Reply HttpModel::finished(Reply reply) const {
   const Secret& key = settings_.endpoint.key;
   reply.raw = key.redact(std::move(reply.raw));
   reply.text = key.redact(std::move(reply.text));
+  reply.tokens = key.redact(std::move(reply.tokens));
   for (ToolCall& call : reply.calls) call.arguments = key.redact(std::move(call.arguments));
   if (settings_.price) reply.usage.cost_usd = settings_.price->cost(reply.usage);
   return reply;

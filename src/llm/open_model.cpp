@@ -97,6 +97,7 @@ Result<OpenModel> open_model(ModelChoice& choice, const std::filesystem::path& s
   settings.model = name.model;
   KAGENT_TRY(settings.endpoint, find_endpoint(providers, name, choice.base_url, environment));
   KAGENT_TRY(settings.timeouts, parse_timeouts(choice.timeouts));
+  KAGENT_TRY_VOID(check_extra(choice.sampling.extra));
   settings.sampling = choice.sampling;
   settings.retries = choice.retries;
   settings.first_delay = choice.first_delay;

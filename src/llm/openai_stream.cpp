@@ -11,6 +11,7 @@ namespace kagent::llm {
 namespace {
 
 constexpr std::size_t kMaxCalls = 256;
+constexpr std::size_t kMaxTokenBytes = 8u << 20;
 constexpr std::size_t kShownOfTooMuch = 8u << 10;
 
 /// Takes a text member over; returns how much it was.
@@ -67,6 +68,7 @@ Heard OpenAiStream::take_chunk(const OrderedJson& chunk) {
   const OrderedJson& choices = wire::member(chunk, "choices");
   if (!choices.is_array() || choices.empty()) return Heard::nothing;
   const OrderedJson& choice = choices.front();
+  take_tokens(chunk, choice);
   std::size_t bytes = 0;
   for (const char* name : {"delta", "message"}) {
     const OrderedJson& delta = wire::member(choice, name);
@@ -146,6 +148,22 @@ std::size_t OpenAiStream::take_call(const OrderedJson& delta, std::size_t positi
   return bytes;
 }
 
+/// For those who train on a trajectory. No part of the message: it does not go back.
+void OpenAiStream::take_tokens(const OrderedJson& chunk, const OrderedJson& choice) {
+  const auto add = [this](const char* name, const OrderedJson& list) {
+    if (!list.is_array() || list.empty() || token_bytes_ > kMaxTokenBytes) return;
+    token_bytes_ += dump(list).size();
+    if (token_bytes_ > kMaxTokenBytes) {
+      tokens_ = {{"too_long", true}};
+      return;
+    }
+    for (const OrderedJson& item : list) tokens_[name].push_back(item);
+  };
+  add("prompt_token_ids", wire::member(chunk, "prompt_token_ids"));
+  add("token_ids", wire::member(choice, "token_ids"));
+  add("logprobs", wire::member(wire::member(choice, "logprobs"), "content"));
+}
+
 void OpenAiStream::take_usage(const OrderedJson& usage) {
   if (!usage.is_object()) return;
   usage_.input_tokens = count_in(usage, "prompt_tokens");
@@ -179,6 +197,7 @@ Reply OpenAiStream::reply() const {
     }
   }
   reply.raw = dump(raw);
+  if (!tokens_.empty()) reply.tokens = dump(tokens_);
   const bool refused = !refusal_.empty() || finish_reason_ == "content_filter";
   if (refused && reply.calls.empty()) {
     reply.end = ReplyEnd::refusal;

@@ -36,6 +36,7 @@ class OpenAiStream : public ReplyStream {
   std::size_t take_call(const OrderedJson& delta, std::size_t position);
   Call& call_for(const OrderedJson& delta, std::size_t position);
   void take_usage(const OrderedJson& usage);
+  void take_tokens(const OrderedJson& chunk, const OrderedJson& choice);
 
   int turn_;
   std::string text_;
@@ -49,6 +50,8 @@ class OpenAiStream : public ReplyStream {
   std::string model_;
   std::string finish_reason_;
   Usage usage_;
+  OrderedJson tokens_ = OrderedJson::object();
+  std::size_t token_bytes_ = 0;
   bool done_ = false;
   bool too_much_ = false;
 };

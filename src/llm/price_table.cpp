@@ -4,6 +4,8 @@
 #include "llm/ordered_json.h"
 #include "sys/files.h"
 
+#include <algorithm>
+
 namespace kagent::llm {
 
 double Price::cost(const Usage& usage) const {
@@ -14,6 +16,21 @@ double Price::cost(const Usage& usage) const {
          1e6;
 }
 
+namespace {
+
+/// The model itself, or one of its dated releases: "-20260101", "-2026-01-01", "-latest". A longer name is another
+/// model with another price.
+bool is_named(const std::string& model, const std::string& name) {
+  if (model.rfind(name, 0) != 0) return false;
+  const std::string rest = model.substr(name.size());
+  if (rest.empty() || rest == "-latest") return true;
+  const auto digits = std::count_if(rest.begin(), rest.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const auto dashes = std::count(rest.begin(), rest.end(), '-');
+  return rest.front() == '-' && digits == 8 && digits + dashes == static_cast<std::ptrdiff_t>(rest.size());
+}
+
+}  // namespace
+
 Result<std::optional<Price>> find_price(const std::filesystem::path& file,
                                         const std::string& model) {
   KAGENT_TRY(const std::string text, sys::read_file(file, 4u << 20));
@@ -21,7 +38,7 @@ Result<std::optional<Price>> find_price(const std::filesystem::path& file,
   std::optional<Price> best;
   std::size_t longest = 0;
   for (const auto& [name, row] : wire::member(table, "models").items()) {
-    if (model.rfind(name, 0) != 0 || name.size() < longest) continue;
+    if (!is_named(model, name) || name.size() < longest) continue;
     Price price;
     const std::pair<const char*, double*> members[] = {{"input", &price.input},
                                                        {"cached", &price.cached},

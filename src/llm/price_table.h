@@ -21,7 +21,7 @@ struct Price {
   double cost(const Usage& usage) const;
 };
 
-/// By the longest beginning of provider/model that has a row; empty where none has.
+/// Of provider/model or, for a dated release of it, of the name without the date; empty where there is no row.
 Result<std::optional<Price>> find_price(const std::filesystem::path& file,
                                         const std::string& model);
 

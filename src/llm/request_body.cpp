@@ -129,9 +129,26 @@ std::string with_messages(const OrderedJson& head, const std::vector<std::string
 void add_sampling(OrderedJson& head, const Sampling& sampling) {
   if (sampling.temperature) head["temperature"] = *sampling.temperature;
   if (sampling.top_p) head["top_p"] = *sampling.top_p;
+  if (sampling.extra.empty()) return;
+  const auto extra = parse_ordered(sampling.extra, "extra");
+  if (!extra || !extra->is_object()) return;
+  for (const auto& [name, value] : extra->items()) head[name] = value;
 }
 
 }  // namespace
+
+Result<void> check_extra(const std::string& extra) {
+  if (extra.empty()) return {};
+  const auto wrong = [](const std::string& why) { return Error{ErrorKind::usage, "--extra-body: " + why}; };
+  const auto json = parse_ordered(extra, "extra");
+  if (!json || !json->is_object()) return wrong("expected a JSON object, such as '{\"logprobs\": true}'");
+  for (const auto& [name, value] : json->items()) {
+    for (const char* ours : {"model", "messages", "system", "tools", "stream", "stream_options", "max_tokens", "max_completion_tokens"}) {
+      if (name == ours) return wrong(name + " is set by kagent");
+    }
+  }
+  return {};
+}
 
 std::string anthropic_body(const ChatRequest& request, const std::string& model,
                            const Sampling& sampling) {

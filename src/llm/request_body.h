@@ -4,6 +4,7 @@
 #pragma once
 
 #include <kagent/chat.h>
+#include <kagent/result.h>
 
 #include "llm/endpoint.h"
 
@@ -19,7 +20,11 @@ struct Sampling {
   std::optional<double> top_p;
   std::string effort;                            // of reasoning: low, medium, high, …
   std::optional<std::int64_t> max_reply_tokens;  // Anthropic's format needs one: 16384
+  std::string extra;                             // JSON object: further members of the request; see check_extra
 };
+
+/// An Error of kind usage where it is no JSON object, or has a member that is ours to set.
+Result<void> check_extra(const std::string& extra);
 
 std::string anthropic_body(const ChatRequest& request, const std::string& model,
                            const Sampling& sampling);

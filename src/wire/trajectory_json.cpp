@@ -56,6 +56,7 @@ void read(const Reader& reader, Reply& reply) {
   reply.end = read_word<ReplyEnd>(reader.field("end"));
   read(reader.field("usage"), reply.usage);
   reply.model = text_or_empty(reader, "model");
+  reply.tokens = text_or_empty(reader, "tokens");
 }
 
 template <typename T>
@@ -92,12 +93,14 @@ Json to_json(const ToolSpec& spec) {
 Json to_json(const Reply& reply) {
   Json calls = Json::array();
   for (const ToolCall& call : reply.calls) calls.push_back(to_json(call));
-  return {{"raw", reply.raw},
-          {"text", reply.text},
-          {"calls", std::move(calls)},
-          {"end", word(reply.end)},
-          {"usage", to_json(reply.usage)},
-          {"model", reply.model}};
+  Json json{{"raw", reply.raw},
+            {"text", reply.text},
+            {"calls", std::move(calls)},
+            {"end", word(reply.end)},
+            {"usage", to_json(reply.usage)},
+            {"model", reply.model}};
+  if (!reply.tokens.empty()) json["tokens"] = reply.tokens;
+  return json;
 }
 
 Result<ToolResult> parse_tool_result(const Json& json) { return parse_here<ToolResult>(json); }

@@ -69,6 +69,15 @@ class ModelCuts(unittest.TestCase):
             self.assertGreaterEqual(counted, at_least)
         raw = replies[0]["raw"]
         self.assertEqual("Hm." in raw or '"H"' in raw, name not in streams.WITHOUT_REASONING, raw)
+        if name == "vllm":  # for trainers, and not to go back
+            self.assertNotIn("token_ids", raw)
+            tokens = {reply["tokens"] for reply in replies}
+            self.assertEqual(len(tokens), 1)
+            tokens = json.loads(tokens.pop())
+            self.assertEqual((tokens["prompt_token_ids"], tokens["token_ids"]), ([1, 2, 3], list(range(11, 21))))
+            self.assertEqual([(each["token"], each["logprob"]) for each in tokens["logprobs"]], [("So", -0.25), (".", -0.5)])
+        else:
+            self.assertNotIn("tokens", replies[0])
         for kept, where in (("c2ln", ("anthropic", "gemini", "openrouter")), ("b3BhcXVl", ("anthropic",))):
             self.assertEqual(kept in raw, name in where)
 

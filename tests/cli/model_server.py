@@ -93,10 +93,12 @@ def stream_of(answer, number, anthropic):
 class ModelServer:
     """answers: one for each request, the last one again and again. requests: what was asked, as (headers, body)."""
 
-    def __init__(self, answers):
+    def __init__(self, answers, tls=None):
+        """tls: an ssl.SSLContext; the address is then https."""
         self.answers, self.requests = list(answers), []
+        self.tls = tls
         self.socket = socket.create_server(("127.0.0.1", 0))
-        self.address = "http://127.0.0.1:%d" % self.socket.getsockname()[1]
+        self.address = "%s://127.0.0.1:%d" % ("https" if tls else "http", self.socket.getsockname()[1])
         self.open = True
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -113,6 +115,10 @@ class ModelServer:
             threading.Thread(target=self._connection, args=(connection,), daemon=True).start()
 
     def _connection(self, connection):
+        try:
+            connection = self.tls.wrap_socket(connection, server_side=True) if self.tls else connection
+        except OSError:
+            return  # the client does not take our certificate
         with connection:
             try:
                 while self._one(connection):

@@ -80,6 +80,7 @@ wire::Json sampling_facts(const llm::Sampling& sampling) {
   if (sampling.top_p) facts["top_p"] = *sampling.top_p;
   if (!sampling.effort.empty()) facts["effort"] = sampling.effort;
   if (sampling.max_reply_tokens) facts["max_reply_tokens"] = *sampling.max_reply_tokens;
+  if (!sampling.extra.empty()) facts["extra"] = sampling.extra;
   return facts;
 }
 
@@ -290,6 +291,8 @@ void add_model_options(CLI::App& command, llm::ModelChoice& model) {
       ->check(CLI::Range(0.0, 1.0));
   command.add_option("--effort", model.sampling.effort,
                      "of reasoning, sent only when given: low, medium, high, …");
+  command.add_option("--extra-body", model.sampling.extra,
+                     "further members of each request, as a JSON object; for example '{\"logprobs\": true}'");
   command.add_option("--max-reply-tokens", model.sampling.max_reply_tokens, "longest reply")
       ->check(CLI::Range(1, 1'000'000));
 }

@@ -21,7 +21,7 @@ const Names kJudging{"backend", "mode",     "numerics",  "over",   "compiler",
                      "min-gain", "allow-ops", "rounds", "sandbox", "quiet"};
 /// What concerns the model and its budgets: outside of tables too.
 const Names kModel{"model",       "base-url", "model-timeouts", "model-retries",    "protocol",  "temperature",
-                   "top-p",       "effort",   "max-reply-tokens", "max-turns",      "max-tokens", "max-minutes",
+                   "top-p",       "effort",   "max-reply-tokens", "extra-body", "max-turns",      "max-tokens", "max-minutes",
                    "context",     "budget-usd", "max-gpu-seconds", "keep-going"};
 /// What is said anew with each call.
 const Names kOfOneCall{"help", "version", "json",  "resume", "check", "filter", "shard",

@@ -26,6 +26,20 @@ ChatRequest history(Reply reply) {
   return request;
 }
 
+TEST(RequestBody, FurtherMembers) {
+  Sampling sampling;
+  sampling.extra = R"({"logprobs": true, "chat_template_kwargs": {"enable_thinking": false}})";
+  const auto json = *wire::parse_text(openai_body(history({}), "m", sampling, {}), "body");
+  EXPECT_EQ(json["logprobs"], true);
+  EXPECT_EQ(json["chat_template_kwargs"]["enable_thinking"], false);
+  EXPECT_EQ((*wire::parse_text(anthropic_body(history({}), "m", sampling), "body"))["logprobs"], true);
+  EXPECT_TRUE(check_extra(""));
+  EXPECT_TRUE(check_extra(sampling.extra));
+  for (const char* text : {"1", "[]", "{", R"({"messages": []})", R"({"stream": false})", R"({"model": "x"})", R"({"a": 1, "tools": 2})"}) {
+    EXPECT_FALSE(check_extra(text)) << text;
+  }
+}
+
 TEST(RequestBody, SendsRawRepliesByteForByte) {
   Reply reply;
   reply.raw =
