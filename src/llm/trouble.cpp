@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <ctime>
 
 namespace kagent::llm {
 namespace {
@@ -87,6 +89,14 @@ std::optional<double> number_in(const std::string& text) {
   return value;
 }
 
+/// "Sun, 06 Nov 1994 08:49:37 GMT" as seconds.
+std::optional<std::time_t> date_in(const std::string& text) {
+  std::tm time{};
+  const char* end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &time);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return ::timegm(&time);
+}
+
 std::string header(const HttpHeaders& headers, const char* name) {
   const auto at = headers.find(name);
   return at == headers.end() ? "" : at->second;
@@ -115,6 +125,11 @@ std::optional<std::chrono::milliseconds> retry_after(const HttpHeaders& headers)
   if (!wait) {
     wait = number_in(header(headers, "retry-after"));
     if (wait) *wait *= 1000;
+  }
+  if (!wait) {
+    const auto then = date_in(header(headers, "retry-after"));
+    const auto now = date_in(header(headers, "date"));
+    if (then && now) wait = std::max(0.0, std::difftime(*then, *now)) * 1000;
   }
   if (!wait || !(*wait >= 0)) return std::nullopt;
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*wait, kLongest)));

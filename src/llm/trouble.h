@@ -41,7 +41,7 @@ Trouble trouble_in_stream(const std::string& text);
 /// Whether a server's message says that the request is longer than the model's context.
 bool says_context_exceeded(const std::string& message);
 
-/// retry-after-ms, or retry-after in seconds; dates are not read.
+/// retry-after-ms, or retry-after in seconds or as a date, which counts from the answer's own date.
 std::optional<std::chrono::milliseconds> retry_after(const HttpHeaders& headers);
 
 }  // namespace kagent::llm

@@ -16,7 +16,7 @@ from provider_streams import Part, PartServer, answer, body_of
 PROBE = os.environ["KAGENT_MODEL_PROBE"]
 SHARE = str(pathlib.Path(__file__).resolve().parents[2] / "share")
 PATIENT = "connect=5,first=20,idle=20,total=60"
-HASTY = "connect=5,first=0.2,idle=0.2,total=60"
+HASTY = "connect=5,first=0.6,idle=0.6,total=60"  # what a busy machine can keep
 # Parts that fail between two whole answers: fewer than the retries.
 GROUP = 12
 
@@ -139,7 +139,7 @@ class ModelCuts(unittest.TestCase):
     def test_silence_and_comments(self):
         for name in "anthropic", "openrouter":
             whole = answer(body_of(name), chunked=False)
-            bad = [Part(whole[:cut], then) for cut in (0, 60, len(whole) // 2) for then in ("silence", "comments")]
+            bad = [Part(whole[:cut], then) for cut in (0, len(whole) // 2) for then in ("silence", "comments")]
             with self.subTest(name):
                 started = time.monotonic()
                 self.play(name, bad, HASTY, chunked=False)
