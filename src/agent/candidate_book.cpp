@@ -122,7 +122,8 @@ Result<void> CandidateBook::evaluate(const Candidate& candidate, Entry& entry) {
 void CandidateBook::count_device_time(const Evaluation& evaluation) {
   // Whatever stages there are: recording and building are the ones that need no device.
   for (const auto& [stage, milliseconds] : evaluation.stage_ms) {
-    if (stage != "record" && stage != "build" && stage != "total") device_seconds_ += milliseconds / 1000;
+    if (stage == "queue") queue_seconds_ += milliseconds / 1000;
+    if (stage != "record" && stage != "build" && stage != "total" && stage != "queue") device_seconds_ += milliseconds / 1000;
   }
 }
 

@@ -53,6 +53,9 @@ class CandidateBook : public toolbox::CandidateJudge {
   /// What trials and measurements took, earlier parts of the run included.
   double device_seconds() const { return device_seconds_; }
 
+  /// How long other runs had the device that this one waited for.
+  double queue_seconds() const { return queue_seconds_; }
+
   /// Why the last judgement was not possible, and how many in a row were not.
   const std::optional<Error>& failure() const { return failure_; }
   int failures_in_a_row() const { return failures_; }
@@ -80,6 +83,7 @@ class CandidateBook : public toolbox::CandidateJudge {
 
   int turn_ = 0;
   double device_seconds_ = 0;
+  double queue_seconds_ = 0;
   int since_gain_ = 0;
   double rank_at_gain_ = 0;  // of the best one then: small gains add up
   std::map<std::string, Entry> entries_;  // by hash

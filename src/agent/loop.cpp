@@ -92,7 +92,7 @@ LoopEnd Loop::run() {
               std::move(error_),
               turns_,
               usage_,
-              seconds_since(started_) + earlier_seconds_,
+              charged_seconds(),
               std::move(last_results_)};
   if (auto written = parts_.journal.append(end.reason, end.explanation); !written && !end.error) {
     end.error = std::move(written).error();
@@ -126,7 +126,7 @@ Loop::Stop Loop::budget_spent() const {
     return std::pair{StopReason::gpu_seconds,
                      fmt::format("{:.0f} s of the device are spent", parts_.book.device_seconds())};
   }
-  const double seconds = seconds_since(started_) + earlier_seconds_;
+  const double seconds = charged_seconds();
   if (settings_.max_wall_clock &&
       seconds >= static_cast<double>(settings_.max_wall_clock->count())) {
     return std::pair{StopReason::wall_clock, fmt::format("{:.0f} s are spent", seconds)};
@@ -201,7 +201,7 @@ RunStatus Loop::status() const {
   status.max_tokens = settings_.max_tokens;
   status.usd = usage_.cost_usd;
   status.max_usd = settings_.max_usd;
-  status.seconds = seconds_since(started_) + earlier_seconds_;
+  status.seconds = charged_seconds();
   if (settings_.max_wall_clock) {
     status.max_seconds = static_cast<double>(settings_.max_wall_clock->count());
   }
@@ -381,8 +381,7 @@ std::string Loop::status_line(int turn) const {
   if (settings_.max_usd)
     line += fmt::format(" · ${:.2f} of ${:.2f}", usage_.cost_usd, *settings_.max_usd);
   if (settings_.max_wall_clock) {
-    const double left = static_cast<double>(settings_.max_wall_clock->count()) - earlier_seconds_ -
-                        seconds_since(started_);
+    const double left = static_cast<double>(settings_.max_wall_clock->count()) - charged_seconds();
     line += fmt::format(" · {:.0f} min left", std::max(0.0, left / 60));
   }
   return line + "]";
@@ -399,6 +398,10 @@ void Loop::count(const Turn& turn) {
 
 double Loop::seconds_since(std::chrono::steady_clock::time_point start) const {
   return std::chrono::duration<double>(parts_.now() - start).count();
+}
+
+double Loop::charged_seconds() const {
+  return std::max(0.0, seconds_since(started_) + earlier_seconds_ - parts_.book.queue_seconds());
 }
 
 void Loop::tell(const std::string& step) const {

@@ -94,6 +94,8 @@ class Loop {
   std::string status_line(int turn) const;
   RunStatus status() const;
   double seconds_since(std::chrono::steady_clock::time_point start) const;
+  /// Wall clock of the whole run, earlier parts included, without what was waited for a device.
+  double charged_seconds() const;
   void count(const Turn& turn);
   void tell(const std::string& step) const;
 

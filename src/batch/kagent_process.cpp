@@ -26,13 +26,16 @@ std::string last_line(const fs::path& log) {
   const auto text = sys::read_file(log, kMaxLogBytes);
   if (!text) return "";
   const auto lines = base::split_lines(base::trim(*text));
-  return lines.empty() ? "" : lines.back();
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (line->rfind("kagent: error: ", 0) == 0) return *line;
+  }
+  return lines.empty() ? "" : lines.back();   // what it was about to do
 }
 
 class KagentJob : public RunningJob {
  public:
-  KagentJob(sys::Process process, fs::path output, fs::path log)
-      : process_(std::move(process)), output_(std::move(output)), log_(std::move(log)) {}
+  KagentJob(sys::Process process, fs::path output, fs::path log, fs::path runs)
+      : process_(std::move(process)), output_(std::move(output)), log_(log), watch_(std::move(log), std::move(runs)) {}
 
   std::optional<JobEnd> ended() override {
     const auto status = process_.wait(sys::Process::Clock::now());
@@ -47,12 +50,14 @@ class KagentJob : public RunningJob {
   }
 
   void interrupt() override { process_.interrupt(); }
+  JobStatus status() override { return watch_.look(); }
 
  private:
   sys::Process process_;
   sys::Process::Clock::time_point start_ = sys::Process::Clock::now();
   fs::path output_;
   fs::path log_;
+  JobWatch watch_;
 };
 
 /// A job that needs no process to be judged.
@@ -80,7 +85,7 @@ class KagentProcesses : public JobStarter {
       KAGENT_TRY_VOID(add_optimize(job, arguments));
     }
     arguments.insert(arguments.end(), settings_.arguments.begin(), settings_.arguments.end());
-    arguments.insert(arguments.end(), {"--json", "--quiet"});
+    arguments.insert(arguments.end(), {"--json"});   // phases go to the log
 
     const fs::path output = settings_.folder / "output" / (job.id + ".jsonl");
     const fs::path log = settings_.folder / "logs" / (job.id + ".log");
@@ -93,7 +98,7 @@ class KagentProcesses : public JobStarter {
     request.standard_output = output_file.get();
     auto process = sys::Process::spawn(request);
     if (!process) return std::move(process).error().with_context("start " + job.id);
-    return std::unique_ptr<RunningJob>(new KagentJob(std::move(*process), output, log));
+    return std::unique_ptr<RunningJob>(new KagentJob(std::move(*process), output, log, settings_.model.empty() ? fs::path() : settings_.folder / "runs" / job.id));
   }
 
  private:
@@ -121,6 +126,11 @@ class KagentProcesses : public JobStarter {
 
   std::vector<std::string> environment(int slot) const {
     auto all = sys::inherited_environment();
+    if (settings_.backend == "cpu") {
+      std::erase_if(all, [](const std::string& entry) { return entry.rfind("KAGENT_CPU_SLOT=", 0) == 0; });
+      if (settings_.cpu_slots > 1) all.push_back("KAGENT_CPU_SLOT=" + std::to_string(slot % settings_.cpu_slots));
+      return all;
+    }
     if (settings_.gpus.empty()) return all;
     std::erase_if(all, [](const std::string& entry) { return entry.rfind("CUDA_VISIBLE_DEVICES=", 0) == 0; });
     all.push_back("CUDA_VISIBLE_DEVICES=" + settings_.gpus[static_cast<std::size_t>(slot) % settings_.gpus.size()]);

@@ -19,6 +19,7 @@ struct ProcessSettings {
   std::filesystem::path candidates;         // of check
   std::string backend;                      // "cpu" or "cuda": also a folder name below a candidate
   std::vector<std::string> gpus;            // CUDA_VISIBLE_DEVICES of slot i is gpus[i % size]; empty: ours
+  int cpu_slots = 1;                        // of the CPU backend: so many jobs may take times at once
 };
 
 /// kagent check TASK CANDIDATE, or kagent optimize TASK; stdout to output/<id>.jsonl, stderr to

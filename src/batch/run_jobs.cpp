@@ -8,6 +8,7 @@ namespace kagent::batch {
 namespace {
 
 constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr auto kWatch = std::chrono::milliseconds(250);
 
 class Runner {
  public:
@@ -20,6 +21,7 @@ class Runner {
       if (!stopped_ && limits_.stop && limits_.stop()) interrupt_all();
       if (!stopped_) KAGENT_TRY_VOID(fill());
       KAGENT_TRY_VOID(collect());
+      watch();
       if (running() == 0 && (stopped_ || next_ == jobs_.size() || out_of_time())) break;
       std::this_thread::sleep_for(kPoll);
     }
@@ -31,6 +33,7 @@ class Runner {
   struct Slot {
     std::size_t job = 0;
     std::unique_ptr<RunningJob> process;
+    std::chrono::steady_clock::time_point start;
   };
 
   bool out_of_time() const { return limits_.until && std::chrono::steady_clock::now() >= *limits_.until; }
@@ -54,6 +57,7 @@ class Runner {
       KAGENT_TRY_VOID(observer_.started(jobs_[next_]));
       KAGENT_TRY(slots_[i].process, starter_.start(jobs_[next_], static_cast<int>(i)));
       slots_[i].job = next_++;
+      slots_[i].start = std::chrono::steady_clock::now();
     }
     return {};
   }
@@ -70,6 +74,18 @@ class Runner {
     return {};
   }
 
+  void watch() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!observer_.watches() || now < next_watch_) return;
+    next_watch_ = now + kWatch;
+    std::vector<JobObserver::Running> all;
+    for (auto& slot : slots_) {
+      if (!slot.process) continue;
+      all.push_back({&jobs_[slot.job], std::chrono::duration<double>(now - slot.start).count(), slot.process->status()});
+    }
+    observer_.running(all);
+  }
+
   const std::vector<Job>& jobs_;
   const RunLimits& limits_;
   JobStarter& starter_;
@@ -77,6 +93,7 @@ class Runner {
   std::vector<Slot> slots_;
   std::size_t next_ = 0;
   bool stopped_ = false;
+  std::chrono::steady_clock::time_point next_watch_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "batch/job.h"
+#include "batch/job_watch.h"
 
 namespace kagent::batch {
 
@@ -18,6 +19,7 @@ class RunningJob {
   virtual ~RunningJob() = default;
   virtual std::optional<JobEnd> ended() = 0;   // does not wait
   virtual void interrupt() = 0;                // asks it to finish its present step and end
+  virtual JobStatus status() { return {}; }    // where it stands
 };
 
 class JobStarter {
@@ -33,6 +35,15 @@ class JobObserver {
   virtual ~JobObserver() = default;
   virtual Result<void> started(const Job& job) = 0;
   virtual Result<void> ended(const Job& job, const JobEnd& end) = 0;
+
+  struct Running {
+    const Job* job;
+    double seconds;      // since it was started here
+    JobStatus status;
+  };
+  /// Several times a second, of the jobs that run just now; only where watches() says that someone looks.
+  virtual bool watches() const { return false; }
+  virtual void running(const std::vector<Running>&) {}
 };
 
 struct RunLimits {

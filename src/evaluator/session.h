@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kagent/device.h>
@@ -111,7 +112,22 @@ class Session : public Evaluator {
   Result<void> start(Backend reference_backend);
   Result<void> open_task(Backend reference_backend);
   Result<void> share();
-  Result<void> take_lease();
+  /// Holds the device as long as it lives; one that was made while another lives holds nothing itself.
+  class Lease {
+   public:
+    explicit Lease(Session* session) : session_(session) {}
+    Lease(Lease&& other) noexcept : session_(std::exchange(other.session_, nullptr)) {}
+    Lease& operator=(Lease&&) = delete;
+    ~Lease() {
+      if (session_ != nullptr) session_->lease_.reset();
+    }
+
+   private:
+    Session* session_;
+  };
+  Result<Lease> take_lease();
+  /// How long leases were waited for since the last call, in milliseconds.
+  double take_queue_ms();
   Result<void> compile_baselines();
   Result<sys::Fd> build_instruments();
 
@@ -140,7 +156,9 @@ class Session : public Evaluator {
   std::unique_ptr<Worker> recorder_;
   std::unique_ptr<Worker> builder_;
   std::unique_ptr<RunnerServer> runner_;
-  std::optional<sys::LockFile> lease_;
+  std::optional<sys::LockFile> lease_;  // held by a Lease
+  double queue_ms_ = 0;                 // not yet told in a stage_ms
+  double judge_queue_ms_ = 0;           // of the evaluation that runs
   TaskFacts facts_;
   std::optional<SharedMemory> memory_;
   std::optional<TaskAudit> audit_;

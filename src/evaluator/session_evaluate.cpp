@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One candidate from its source to its score.
 #include <algorithm>
+#include <utility>
 
 #include "evaluator/secret.h"
 #include "evaluator/session.h"
@@ -40,6 +41,8 @@ class Session::Clock {
     stages_[stage] += milliseconds_since(last_);
     last_ = std::chrono::steady_clock::now();
   }
+  /// What was since the last mark belongs to no stage.
+  void skip() { last_ = std::chrono::steady_clock::now(); }
 
  private:
   std::map<std::string, double>& stages_;
@@ -233,7 +236,11 @@ Result<Fault> Session::diagnose(const Plan& plan, const BuildResult& build,
 Result<Evaluation> Session::evaluate(const Candidate& candidate) {
   const Moment start = std::chrono::steady_clock::now();
   auto evaluation = judge(candidate);
-  if (evaluation) evaluation->stage_ms["total"] = milliseconds_since(start);
+  if (!evaluation) return evaluation;
+  // Waiting for the device is nobody's doing: it has a stage of its own, and no part in the total.
+  const double queue = std::exchange(judge_queue_ms_, 0.0);
+  evaluation->stage_ms["total"] = milliseconds_since(start) - queue;
+  evaluation->stage_ms["queue"] = take_queue_ms();
   return evaluation;
 }
 
@@ -266,6 +273,10 @@ Result<Evaluation> Session::judge(const Candidate& candidate) {
     return failed(std::move(evaluation), *fault);
   }
 
+  const double queue_before = queue_ms_;
+  KAGENT_TRY(const Lease lease, take_lease());
+  judge_queue_ms_ = queue_ms_ - queue_before;
+  clock.skip();
   tell("load");
   KAGENT_TRY(RunnerChild child, runner_->fork());
   KAGENT_TRY(auto fault, load(child, plan, *evaluation.build, images, false));

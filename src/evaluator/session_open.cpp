@@ -2,7 +2,6 @@
 // Starting the workers, opening the task, sharing memory, compiling the baselines.
 #include "evaluator/secret.h"
 #include "evaluator/session.h"
-#include "sys/stop.h"
 #include "wire/json.h"
 
 #include <fmt/format.h>
@@ -41,7 +40,7 @@ Result<std::unique_ptr<Session>> Session::open(const Task& task, SessionOptions 
     KAGENT_TRY(session->instruments_, session->build_instruments());
   }
   KAGENT_TRY_VOID(session->runner_->warm_up());
-  KAGENT_TRY_VOID(session->take_lease());
+  KAGENT_TRY(const Lease lease, session->take_lease());
   KAGENT_TRY_VOID(session->share());
   return session;
 }
@@ -111,15 +110,6 @@ Result<void> Session::open_task(Backend reference_backend) {
   facts_.versions = ok.value("versions", wire::Json::object());
   facts_.numerics = ok.value("numerics", wire::Json::object());
   collect_notes(ok, "notes", facts_.notes);
-  return {};
-}
-
-Result<void> Session::take_lease() {
-  tell("wait for the device");
-  auto lease = sys::LockFile::acquire(sys::lock_directory() / (facts_.device.uuid + ".lock"),
-                                      sys::stop_fd());
-  if (!lease) return std::move(lease).error().with_context("device lease");
-  lease_.emplace(std::move(*lease));
   return {};
 }
 

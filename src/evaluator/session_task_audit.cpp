@@ -13,6 +13,7 @@ constexpr auto kAuditTimeout = std::chrono::seconds(300);
 
 Result<TaskAudit> Session::audit_task() {
   if (audit_) return *audit_;
+  KAGENT_TRY(const Lease lease, take_lease());
   tell("null models");
   auto answer = expect_answer(
       reference_->ask({{"type", "audit"}, {"seed", secret_number()}}, {}, kAuditTimeout));

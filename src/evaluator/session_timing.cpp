@@ -115,6 +115,7 @@ Result<Measured> Session::measure(RunnerChild* child) {
 }
 
 Result<Measurement> Session::measure_baselines() {
+  KAGENT_TRY(const Lease lease, take_lease());
   // The trials' inputs are what the rounds run on.
   for (int set = 0; set < static_cast<int>(memory_->inputs.size()); ++set) {
     auto made = expect_answer(reference_->ask(

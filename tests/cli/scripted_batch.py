@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,12 @@ class Rig:
         self.kagent = scripted_worker.install(self.root / "tree", os.environ["KAGENT"], os.environ["KAGENT_SHARE"], channel, pause)
 
     def close(self):
+        # bubblewrap whose parent was killed between its fork and its first word waits forever.
+        for process, _ in list(self.processes()):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         shutil.rmtree(self.root, ignore_errors=True)
 
     def environment(self, **more):
@@ -66,19 +73,20 @@ class Rig:
         return path
 
     def processes(self):
-        """Command lines that name this rig's folder, besides ours."""
+        """Those that name this rig's folder, besides ours: (id, program and arguments)."""
         for folder in pathlib.Path("/proc").iterdir():
             if folder.name.isdigit() and int(folder.name) != os.getpid():
                 try:
-                    command = (folder / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+                    command = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
                 except OSError:
                     continue
-                if str(self.root) in command:
-                    yield command
+                if str(self.root) in " ".join(command):
+                    yield int(folder.name), command
 
-    def wait_for_processes(self, seconds=20):
+    def wait_for_jobs(self, seconds=20):
+        """Until no kagent is left; workers end as soon as they notice."""
         deadline = time.monotonic() + seconds
-        while left := list(self.processes()):
+        while left := [command for _, command in self.processes() if command[0].endswith("bin/kagent")]:
             if time.monotonic() > deadline:
                 raise AssertionError(f"a process is left: {left[0]}")
             time.sleep(0.02)

@@ -10,10 +10,15 @@
 #include "batch/kagent_process.h"
 #include "batch/summary.h"
 #include "ci_output.h"
+#include "batch_table.h"
 #include "commands.h"
 #include "exit_codes.h"
 #include "judge_options.h"
+#include "status_line.h"
+#include "sys/environment.h"
+#include "sys/sandbox.h"
 #include "sys/stop.h"
+#include "wire/members.h"
 
 #include <fmt/format.h>
 
@@ -33,6 +38,7 @@ struct BatchOptions {
   int samples = 1;
   int jobs = 1;
   std::string gpus;
+  int cpu_slots = 1;
   std::string out = ".kagent/batches";
   std::string resume;
   int max_minutes = 0;
@@ -86,11 +92,14 @@ Result<batch::BatchSettings> new_settings(const BatchOptions& options) {
 class Teller : public batch::JobObserver {
  public:
   Teller(batch::Journal& journal, std::map<std::string, wire::Json>& results, std::size_t all, bool quiet)
-      : journal_(journal), results_(results), all_(all), quiet_(quiet) {}
+      : journal_(journal), results_(results), all_(all), quiet_(quiet),
+        table_(StatusLine::style_for(quiet) == StatusLine::Style::terminal) {
+    for (const auto& [id, result] : results_) count_cost(result);
+  }
 
   Result<void> started(const batch::Job& job) override {
     KAGENT_TRY_VOID(journal_.started(job));
-    if (!quiet_) fmt::print(stderr, "kagent: {} begins\n", job.id);
+    if (!quiet_ && !table_.is_live()) table_.say(job.id + " begins");   // the table shows it
     return {};
   }
 
@@ -98,6 +107,7 @@ class Teller : public batch::JobObserver {
     const wire::Json result = batch::to_json(job, end);
     KAGENT_TRY_VOID(journal_.ended(result));
     results_[job.id] = result;
+    count_cost(result);
     if (quiet_) return {};
     std::string line = fmt::format("[{}/{}] {} {}", results_.size(), all_, job.id, end.outcome);
     if (end.speedup_over_eager > 0) line += fmt::format(", eager {:.2f}x", end.speedup_over_eager);
@@ -105,15 +115,31 @@ class Teller : public batch::JobObserver {
     if (!end.correct && !end.message.empty()) {
       line += ": " + (end.at.empty() ? "" : end.at + ": ") + base::one_line(end.message, 160);
     }
-    fmt::print(stderr, "kagent: {} ({:.1f} s)\n", line, end.seconds);
+    line += fmt::format(" ({:.1f} s", end.seconds);
+    if (end.queue_seconds >= 1) line += fmt::format(", {:.1f} s in the queue", end.queue_seconds);
+    table_.say(line + ")");
     return {};
   }
 
+  bool watches() const override { return table_.is_live(); }
+  void running(const std::vector<Running>& jobs) override {
+    const auto [columns, lines] = terminal_size();
+    table_.draw(batch_table(jobs, results_.size(), all_, cost_usd_, columns, lines - 1));
+  }
+
  private:
+  void count_cost(const wire::Json& result) {
+    const auto parsed = batch::parse_result(result);
+    const wire::Json& cost = wire::member(wire::member(parsed ? parsed->end.facts : wire::Json(), "usage"), "cost_usd");
+    if (cost.is_number()) cost_usd_ += cost.get<double>();
+  }
+
   batch::Journal& journal_;
   std::map<std::string, wire::Json>& results_;
   std::size_t all_;
   bool quiet_;
+  double cost_usd_ = 0;   // of the jobs that have ended
+  LiveTable table_;
 };
 
 /// An end that was nobody's verdict is still to do when a batch is resumed.
@@ -164,7 +190,7 @@ Result<void> refuse_new_settings(const BatchOptions& options) {
                      options.max_turns != usual.max_turns || options.out != usual.out || options.dry_run ||
                      options.judge.arguments() != usual.judge.arguments();
   if (!asked) return {};
-  return Error{ErrorKind::usage, "--resume goes on with what the batch was begun with; beside it only --jobs, --gpus, "
+  return Error{ErrorKind::usage, "--resume goes on with what the batch was begun with; beside it only --jobs, --gpus, --cpu-slots, "
                                  "--max-minutes, --fail-on, --junit, --json and --quiet can be given"};
 }
 
@@ -173,13 +199,28 @@ Result<batch::BatchFolder> new_folder(const BatchOptions& options, const batch::
   return batch::BatchFolder::create(options.out, name.empty() ? "batch" : name, settings);
 }
 
+/// --gpus, else what CUDA_VISIBLE_DEVICES lists, else every GPU of the host; empty where there is but one to use.
+std::vector<std::string> gpus_to_use(const std::string& asked) {
+  const std::string visible = sys::variable("CUDA_VISIBLE_DEVICES");
+  std::vector<std::string> gpus;
+  for (const auto& gpu : base::split(asked.empty() ? visible : asked, ',')) {
+    if (!base::trim(gpu).empty()) gpus.emplace_back(base::trim(gpu));
+  }
+  if (!gpus.empty()) return gpus;
+  std::size_t cards = 0;
+  for (const auto& node : sys::gpu_device_nodes()) {
+    const std::string name = node.filename().string();
+    const bool card = name.size() > 6 && name.rfind("nvidia", 0) == 0 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+    if (card) gpus.push_back(std::to_string(cards++));
+  }
+  return gpus.size() > 1 ? gpus : std::vector<std::string>();
+}
+
 batch::ProcessSettings process_settings(const BatchOptions& options, const batch::BatchFolder& folder, const fs::path& root) {
   const auto& settings = folder.settings();
   batch::ProcessSettings processes{root / "bin/kagent", folder.path(), settings.arguments, settings.model,
-                                   settings.candidates, settings.backend, {}};
-  for (const auto& gpu : base::split(options.gpus, ',')) {
-    if (!base::trim(gpu).empty()) processes.gpus.emplace_back(base::trim(gpu));
-  }
+                                   settings.candidates, settings.backend, {}, options.cpu_slots};
+  if (settings.backend == "cuda") processes.gpus = gpus_to_use(options.gpus);
   return processes;
 }
 
@@ -253,7 +294,9 @@ void add_batch(CLI::App& app, int& exit_code_out) {
   command->add_option("--samples", options->samples, "runs of each task; the best counts")->check(CLI::Range(1, 1000));
   command->add_option("--jobs", options->jobs, "tasks at once (default 1); timing stays one at a time on each device")
       ->check(CLI::Range(1, 256));
-  command->add_option("--gpus", options->gpus, "CUDA_VISIBLE_DEVICES values to deal out to the jobs: 0,1");
+  command->add_option("--gpus", options->gpus, "CUDA_VISIBLE_DEVICES values to deal out to the jobs: 0,1 (default: all of the host)");
+  command->add_option("--cpu-slots", options->cpu_slots, "jobs that may take times at once on the CPU backend (default 1)")
+      ->check(CLI::Range(1, 256));
   command->add_option("--out", options->out, "where batch folders are made (default .kagent/batches)");
   command->add_option("--resume", options->resume, "go on with this batch folder");
   command->add_option("--max-minutes", options->max_minutes, "no job starts after this time")->check(CLI::Range(1, 1000000));

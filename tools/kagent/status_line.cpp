@@ -12,12 +12,6 @@
 namespace kagent::cli {
 namespace {
 
-std::size_t terminal_columns() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
-  return size.ws_col;
-}
-
 /// At most that many characters; what is too long ends in "…".
 std::string fitted(const std::string& text, std::size_t columns) {
   std::size_t characters = 0;
@@ -34,6 +28,15 @@ std::string kind_of(const std::string& phase) {
 }
 
 }  // namespace
+
+TerminalSize terminal_size() {
+  winsize size{};
+  TerminalSize result;
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0) return result;
+  if (size.ws_col >= 20) result.columns = size.ws_col;
+  if (size.ws_row >= 5) result.lines = size.ws_row;
+  return result;
+}
 
 StatusLine::Style StatusLine::style_for(bool quiet) {
   if (quiet) return Style::silent;
@@ -106,7 +109,7 @@ void StatusLine::draw() {
     now.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - as_of_).count();
     text += (text.empty() ? "" : " · ") + agent::status_text(now);
   }
-  fmt::print(stderr, "\r\x1b[K{}", fitted(text, terminal_columns()));
+  fmt::print(stderr, "\r\x1b[K{}", fitted(text, terminal_size().columns));
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -14,6 +14,14 @@
 
 namespace kagent::cli {
 
+struct TerminalSize {
+  std::size_t columns = 80;
+  std::size_t lines = 24;
+};
+
+/// Of the terminal behind stderr; the usual one where it does not say.
+TerminalSize terminal_size();
+
 class StatusLine {
  public:
   enum class Style { silent, lines, terminal };

@@ -121,11 +121,12 @@ TEST_F(Book, RestoresItselfAndMendsBest) {
 
 TEST_F(Book, CountsEveryStageThatHoldsTheDevice) {
   judged("speedup 1.2");
-  journal.records[0].evaluation.stage_ms = {{"record", 1000}, {"build", 2000}, {"load", 10}, {"trials", 20},
+  journal.records[0].evaluation.stage_ms = {{"record", 1000}, {"build", 2000}, {"queue", 5000}, {"load", 10}, {"trials", 20},
                                             {"variants", 30}, {"audit", 40}, {"timing", 50}, {"total", 3150}};
   CandidateBook again(workspace, rig.folder, rig.evaluator, journal, Baselines::both);
   ASSERT_TRUE(again.restore(journal.records));
   EXPECT_NEAR(again.device_seconds(), 0.15, 1e-12);
+  EXPECT_NEAR(again.queue_seconds(), 5, 1e-12);   // waiting for others is not charged
 }
 
 TEST_F(Book, APlateauOutlivesAKill) {
