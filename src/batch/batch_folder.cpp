@@ -47,6 +47,7 @@ Json to_json(const BatchSettings& settings) {
           {"backend", settings.backend},
           {"model", settings.model},
           {"candidates", settings.candidates},
+          {"baseline", settings.baseline},
           {"samples", settings.samples},
           {"jobs", std::move(jobs)}};
 }
@@ -59,6 +60,7 @@ Result<BatchSettings> parse_settings(const Json& json, const std::string& where)
     settings.backend = json.at("backend").get<std::string>();
     settings.model = json.at("model").get<std::string>();
     settings.candidates = json.at("candidates").get<std::string>();
+    settings.baseline = json.value("baseline", false);
     settings.samples = json.at("samples").get<int>();
     for (const auto& job : json.at("jobs")) settings.jobs.push_back(parse_job(job));
     return settings;
@@ -125,7 +127,11 @@ Result<std::vector<JobResult>> BatchFolder::write_results(const std::map<std::st
   }
   KAGENT_TRY_VOID(sys::write_file_atomically(path_ / "results.jsonl", lines));
   Json rows = Json::array();
-  for (const auto& row : summarise(ordered)) rows.push_back(batch::to_json(row));
+  if (settings_.baseline) {
+    for (const auto& row : summarise_baselines(ordered)) rows.push_back(batch::to_json(row));
+  } else {
+    for (const auto& row : summarise(ordered)) rows.push_back(batch::to_json(row));
+  }
   const Json summary{{"schema", "kagent.batch-summary/1"}, {"jobs", settings_.jobs.size()}, {"ended", ordered.size()}, {"rows", std::move(rows)}};
   KAGENT_TRY_VOID(sys::write_file_atomically(path_ / "summary.json", wire::dump(summary, 1) + "\n"));
   return ordered;

@@ -20,6 +20,7 @@ struct BatchSettings {
   std::string backend;
   std::string model;                    // empty: check
   std::string candidates;               // absolute; of check
+  bool baseline = false;                // neither: times of eager and torch.compile
   int samples = 1;
   std::vector<Job> jobs;
 };
@@ -38,6 +39,7 @@ class BatchFolder {
   std::filesystem::path journal() const { return path_ / "journal.jsonl"; }
 
   /// results.jsonl in the order of the jobs, and summary.json; whole or not at all.
+  /// Rows of baselines where the batch is of these, else of summarise().
   Result<std::vector<JobResult>> write_results(const std::map<std::string, wire::Json>& results) const;
 
  private:

@@ -93,7 +93,16 @@ JobEnd read_end(int exit_code, double seconds, const std::string& output, const 
                            "candidates", "run_folder", "model", "stop_reason", "candidate", "gate"}) {
     if (!wire::member(record, name).is_null()) end.facts[name] = record[name];
   }
-  if (wire::member(record, "evaluation").is_object()) {           // kagent check
+  const Json& baselines = wire::member(record, "baselines");      // kagent baseline, of one task
+  if (baselines.is_array() && baselines.size() == 1) {
+    for (const char* name : {"settings", "device", "versions", "numerics"}) {
+      if (!wire::member(baselines[0], name).is_null()) end.facts[name] = baselines[0][name];
+    }
+    read_times(wire::member(baselines[0], "measurement"), end);
+    const std::string outcome = text_of(baselines[0], "outcome");
+    if (!outcome.empty()) end.outcome = outcome;
+    end.message = text_of(baselines[0], "message");
+  } else if (wire::member(record, "evaluation").is_object()) {    // kagent check
     read_evaluation(record["evaluation"], end);
   } else if (wire::member(record, "best").is_object()) {          // kagent optimize
     read_evaluation(wire::member(record["best"], "evaluation"), end);

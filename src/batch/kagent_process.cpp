@@ -77,7 +77,9 @@ class KagentProcesses : public JobStarter {
 
   Result<std::unique_ptr<RunningJob>> start(const Job& job, int slot) override {
     std::vector<std::string> arguments{settings_.kagent.string()};
-    if (settings_.model.empty()) {
+    if (settings_.model.empty() && settings_.candidates.empty()) {
+      arguments.insert(arguments.end(), {"baseline", job.task.path.string()});
+    } else if (settings_.model.empty()) {
       const fs::path candidate = find_candidate(settings_.candidates, job.task, settings_.backend);
       if (candidate.empty()) return std::unique_ptr<RunningJob>(new SettledJob(without_candidate(job)));
       arguments.insert(arguments.end(), {"check", job.task.path.string(), candidate.string()});

@@ -15,8 +15,8 @@ struct ProcessSettings {
   std::filesystem::path kagent;             // the program
   std::filesystem::path folder;             // the batch's: output/, logs/, runs/
   std::vector<std::string> arguments;       // flags of every job: "--backend", "cpu", …
-  std::string model;                        // of optimize; empty: check
-  std::filesystem::path candidates;         // of check
+  std::string model;                        // of optimize; empty: check, or baseline
+  std::filesystem::path candidates;         // of check; empty as well: baseline
   std::string backend;                      // "cpu" or "cuda": also a folder name below a candidate
   std::vector<std::string> gpus;            // CUDA_VISIBLE_DEVICES of slot i is gpus[i % size]; empty: ours
   int cpu_slots = 1;                        // of the CPU backend: so many jobs may take times at once

@@ -211,4 +211,43 @@ wire::Json to_json(const SummaryRow& row) {
   return json;
 }
 
+std::vector<BaselineRow> summarise_baselines(const std::vector<JobResult>& results) {
+  std::map<std::string, BaselineRow> levels;
+  BaselineRow all;
+  all.name = "overall";
+  const auto add = [](BaselineRow& row, const JobEnd& end) {
+    row.tasks += 1;
+    row.timed += end.eager_us > 0 ? 1 : 0;
+    if (end.eager_us <= 0 || end.compiled_us <= 0) return;
+    row.compiled += 1;
+    row.compile_speedup += std::log(end.eager_us / end.compiled_us);
+  };
+  for (const JobResult* result : best_of_samples(results)) {
+    add(all, result->end);
+    BaselineRow& level = levels[result->level];
+    level.name = result->level.empty() ? "no level" : result->level;
+    add(level, result->end);
+  }
+  std::vector<BaselineRow> rows{all};
+  if (levels.size() > 1 || (levels.size() == 1 && !levels.begin()->first.empty())) {
+    for (const auto& [name, row] : levels) rows.push_back(row);
+  }
+  for (auto& row : rows) row.compile_speedup = row.compiled > 0 ? std::exp(row.compile_speedup / row.compiled) : 0;
+  return rows;
+}
+
+report::Table baseline_table(const std::vector<BaselineRow>& rows) {
+  report::Table table;
+  table.columns = {{"", false}, {"tasks", true}, {"eager timed", true}, {"torch.compile timed", true}, {"eager / torch.compile, geo mean", true}};
+  for (const auto& row : rows) {
+    table.rows.push_back({row.name, std::to_string(row.tasks), std::to_string(row.timed), std::to_string(row.compiled), times(row.compile_speedup)});
+  }
+  return table;
+}
+
+wire::Json to_json(const BaselineRow& row) {
+  return {{"name", row.name}, {"tasks", row.tasks}, {"eager_timed", row.timed}, {"compiled_timed", row.compiled},
+          {"eager_over_compiled_geometric_mean", row.compile_speedup}};
+}
+
 }  // namespace kagent::batch

@@ -60,4 +60,18 @@ std::string summary_markdown(const std::vector<SummaryRow>& rows);
 
 wire::Json to_json(const SummaryRow& row);
 
+/// Of a batch of baselines.
+struct BaselineRow {
+  std::string name;
+  int tasks = 0;
+  int timed = 0;                       // eager was
+  int compiled = 0;                    // torch.compile was, too
+  double compile_speedup = 0;          // geometric mean of eager / torch.compile over these; 0: none
+};
+
+/// Overall first, then each level.
+std::vector<BaselineRow> summarise_baselines(const std::vector<JobResult>& results);
+report::Table baseline_table(const std::vector<BaselineRow>& rows);
+wire::Json to_json(const BaselineRow& row);
+
 }  // namespace kagent::batch

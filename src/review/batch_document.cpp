@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "batch/summary.h"
+#include "report/evaluation_text.h"
 #include "review/documents.h"
 #include "review/result_tables.h"
 
@@ -63,6 +64,20 @@ report::Table task_table(const std::vector<JobResult>& results) {
   return table;
 }
 
+report::Table baseline_tasks(const std::vector<JobResult>& results) {
+  report::Table table;
+  table.columns = {{"task", false}, {"outcome", false}, {"eager", true}, {"torch.compile", true}, {"eager / compile", true}, {"seconds", true},
+                   {"queue s", true}, {"why", false}};
+  for (const auto& result : results) {
+    const auto& end = result.end;
+    const auto time = [](double microseconds) { return microseconds > 0 ? report::duration(microseconds) : std::string("-"); };
+    table.rows.push_back({result.id, end.outcome, time(end.eager_us), time(end.compiled_us),
+                          end.eager_us > 0 && end.compiled_us > 0 ? fmt::format("{:.2f}x", end.eager_us / end.compiled_us) : "-",
+                          fmt::format("{:.1f}", end.seconds), fmt::format("{:.1f}", end.queue_seconds), base::one_line(end.message, 160)});
+  }
+  return table;
+}
+
 report::Facts batch_facts(const BatchRecord& batch) {
   double cost = 0, seconds = 0, tokens = 0;
   for (const auto& result : batch.results) {
@@ -92,7 +107,14 @@ report::Document batch_document(const BatchRecord& batch) {
   report::Document document;
   document.title = "kagent batch " + batch.folder.filename().string();
   document.blocks.emplace_back(batch_facts(batch));
+  document.figures = figures_table(batch.results);
   document.blocks.emplace_back(report::Heading{2, "Summary"});
+  if (batch.baseline) {
+    document.blocks.emplace_back(batch::baseline_table(batch::summarise_baselines(batch.results)));
+    document.blocks.emplace_back(report::Heading{2, "Tasks"});
+    document.blocks.emplace_back(baseline_tasks(batch.results));
+    return document;
+  }
   document.blocks.emplace_back(batch::summary_table(batch::summarise(batch.results)));
   document.blocks.emplace_back(report::Paragraph{batch::summary_legend()});
   document.blocks.emplace_back(report::Heading{2, "Gains"});
@@ -105,7 +127,6 @@ report::Document batch_document(const BatchRecord& batch) {
   add_chart(amounts(tasks, "cost_usd", "Cost of each task", "USD"));
   document.blocks.emplace_back(report::Heading{2, "Tasks"});
   document.blocks.emplace_back(task_table(batch.results));
-  document.figures = figures_table(batch.results);
   return document;
 }
 

@@ -89,6 +89,8 @@ Result<BatchRecord> load_batch(const fs::path& folder) {
   record.folder = folder;
   const std::string model = wire::text_member(json, "model");
   record.what = model.empty() ? "check of " + wire::text_member(json, "candidates") : "optimize with " + model;
+  record.baseline = wire::flag_member(json, "baseline");
+  if (record.baseline) record.what = "baselines";
   for (const auto& argument : wire::member(json, "arguments")) {
     if (argument.is_string()) record.arguments.push_back(argument.get<std::string>());
   }

@@ -24,7 +24,8 @@ Result<FolderKind> kind_of_folder(const std::filesystem::path& folder);
 struct BatchRecord {
   std::filesystem::path folder;
   std::size_t jobs = 0;                       // ended or not
-  std::string what;                           // "check of FOLDER", "optimize with MODEL"
+  std::string what;                           // "check of FOLDER", "optimize with MODEL", "baselines"
+  bool baseline = false;
   std::vector<std::string> arguments;
   std::vector<batch::JobResult> results;
 };

@@ -96,6 +96,22 @@ class CiOutput(unittest.TestCase):
             self.assertEqual(done.stderr.count("::error "), failures + (1 if "wrong" in fail_on else 0))
         self.assertIn("| overall | kagent | eager | 4 | 2 (50.0 %)", self.summary.read_text())
 
+    def test_batch_of_baselines(self):
+        for name in ("1_A", "2_B"):
+            self.rig.task(name, "tasks/level1")
+        done = self.rig.run("batch", self.rig.root / "tasks", "--baseline", "--backend", "cpu", "--rounds", "6", "--jobs", "2", "--out",
+                            self.rig.root / "batches", "--junit", self.junit)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"level1-1_A success, eager [\d.]+ ms, torch\.compile [\d.]+ ms")
+        self.assertRegex(done.stdout, r"overall +2 +2 +2 +[\d.]+x")
+        folder, = (self.rig.root / "batches").iterdir()
+        first = json.loads((folder / "results.jsonl").read_text().splitlines()[0])
+        self.assertGreaterEqual(first["median_us"]["eager"], 2000)   # it spins for at least that long
+        self.assertEqual(self.read_junit()[0][:4], ["level1", 2, 0, 0])
+        report = self.rig.run("report", folder)
+        self.assertRegex(report.stdout, r"level1-1_A +success +[\d.]+ ms +[\d.]+ ms +[\d.]+x")
+        self.assertEqual(self.rig.run("batch", self.rig.root / "tasks", "--baseline", "--check", self.rig.root).returncode, 2)
+
     def test_gate(self):
         task, gate = self.rig.task("spin"), self.rig.root / "gate.json"
         common = ("--backend", "cpu", "--quiet", "--rounds", "6")

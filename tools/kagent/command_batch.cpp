@@ -14,6 +14,8 @@
 #include "commands.h"
 #include "exit_codes.h"
 #include "judge_options.h"
+#include "report/evaluation_text.h"
+#include "report/render.h"
 #include "status_line.h"
 #include "sys/environment.h"
 #include "sys/sandbox.h"
@@ -33,6 +35,7 @@ struct BatchOptions {
   std::vector<std::string> paths;
   std::string candidates;   // --check
   std::string model;
+  bool baseline = false;
   batch::TaskChoice choice;
   std::string shard;
   int samples = 1;
@@ -65,8 +68,8 @@ Result<void> read_shard(BatchOptions& options) {
 
 Result<batch::BatchSettings> new_settings(const BatchOptions& options) {
   if (options.paths.empty()) return Error{ErrorKind::usage, "name task files or folders, or --resume a batch"};
-  if (options.candidates.empty() == options.model.empty()) {
-    return Error{ErrorKind::usage, "say what to do with the tasks: --check CANDIDATES or --model PROVIDER/MODEL"};
+  if ((options.candidates.empty() ? 0 : 1) + (options.model.empty() ? 0 : 1) + (options.baseline ? 1 : 0) != 1) {
+    return Error{ErrorKind::usage, "say what to do with the tasks: one of --check CANDIDATES or --model PROVIDER/MODEL or --baseline"};
   }
   std::error_code code;
   if (!options.candidates.empty() && !fs::is_directory(options.candidates, code)) {
@@ -80,6 +83,7 @@ Result<batch::BatchSettings> new_settings(const BatchOptions& options) {
   }
   settings.backend = wire::word(options.judge.settings.backend);
   settings.model = options.model;
+  settings.baseline = options.baseline;
   if (!options.candidates.empty()) settings.candidates = fs::absolute(options.candidates, code).string();
   settings.samples = options.samples;
   const std::vector<fs::path> paths(options.paths.begin(), options.paths.end());
@@ -111,6 +115,8 @@ class Teller : public batch::JobObserver {
     if (quiet_) return {};
     std::string line = fmt::format("[{}/{}] {} {}", results_.size(), all_, job.id, end.outcome);
     if (end.speedup_over_eager > 0) line += fmt::format(", eager {:.2f}x", end.speedup_over_eager);
+    if (end.candidate_us <= 0 && end.eager_us > 0) line += ", eager " + report::duration(end.eager_us);
+    if (end.candidate_us <= 0 && end.compiled_us > 0) line += ", torch.compile " + report::duration(end.compiled_us);
     if (end.speedup_over_compiled > 0) line += fmt::format(", torch.compile {:.2f}x", end.speedup_over_compiled);
     if (!end.correct && !end.message.empty()) {
       line += ": " + (end.at.empty() ? "" : end.at + ": ") + base::one_line(end.message, 160);
@@ -152,11 +158,18 @@ bool is_final(const wire::Json& result) {
 
 Result<void> publish(const BatchOptions& options, const batch::BatchFolder& folder,
                      const std::vector<batch::JobResult>& results, const std::set<batch::EndKind>& fail_on) {
+  const bool baseline = folder.settings().baseline;
   const auto rows = batch::summarise(results);
-  KAGENT_TRY_VOID(publish_to_ci(results, fail_on, options.junit, "### kagent batch\n\n" + batch::summary_markdown(rows)));
+  const auto times = batch::baseline_table(batch::summarise_baselines(results));
+  KAGENT_TRY_VOID(publish_to_ci(results, fail_on, options.junit,
+                                "### kagent batch\n\n" + (baseline ? report::markdown_of(times) + "\n" : batch::summary_markdown(rows))));
   if (options.judge.json) {
     wire::Json json = wire::Json::array();
-    for (const auto& row : rows) json.push_back(batch::to_json(row));
+    if (baseline) {
+      for (const auto& row : batch::summarise_baselines(results)) json.push_back(batch::to_json(row));
+    } else {
+      for (const auto& row : rows) json.push_back(batch::to_json(row));
+    }
     fmt::print("{}\n", wire::dump({{"schema", "kagent.batch-summary/1"},
                                    {"outcome", results.size() == folder.settings().jobs.size() ? "success" : "unfinished"},
                                    {"folder", folder.path().string()},
@@ -164,7 +177,7 @@ Result<void> publish(const BatchOptions& options, const batch::BatchFolder& fold
                                    {"ended", results.size()},
                                    {"rows", std::move(json)}}));
   } else {
-    fmt::print("{}", batch::summary_text(rows));
+    fmt::print("{}", baseline ? report::text_of(times) : batch::summary_text(rows));
     fmt::print("{} of {} jobs ended; results in {}\n", results.size(), folder.settings().jobs.size(), folder.path().string());
   }
   return {};
@@ -173,7 +186,9 @@ Result<void> publish(const BatchOptions& options, const batch::BatchFolder& fold
 void print_dry_run(const batch::BatchSettings& settings) {
   for (const auto& job : settings.jobs) {
     std::string what = "optimize with " + settings.model;
-    if (settings.model.empty()) {
+    if (settings.baseline) {
+      what = "baseline";
+    } else if (settings.model.empty()) {
       const auto candidate = batch::find_candidate(settings.candidates, job.task, settings.backend);
       what = candidate.empty() ? "no candidate" : "check " + candidate.string();
     }
@@ -185,7 +200,7 @@ void print_dry_run(const batch::BatchSettings& settings) {
 /// A resumed batch does what batch.json says: whatever would say otherwise is refused, not ignored.
 Result<void> refuse_new_settings(const BatchOptions& options) {
   const BatchOptions usual;
-  const bool asked = !options.paths.empty() || !options.model.empty() || !options.candidates.empty() ||
+  const bool asked = !options.paths.empty() || !options.model.empty() || !options.candidates.empty() || options.baseline ||
                      !options.choice.filter.empty() || !options.shard.empty() || options.samples != usual.samples ||
                      options.max_turns != usual.max_turns || options.out != usual.out || options.dry_run ||
                      options.judge.arguments() != usual.judge.arguments();
@@ -288,6 +303,7 @@ void add_batch(CLI::App& app, int& exit_code_out) {
   command->add_option("tasks", options->paths, "task files, or folders of them (levelN/<id>_<Title>.py)");
   command->add_option("--check", options->candidates, "judge the candidates in this folder; no model is asked");
   command->add_option("--model", options->model, "let this model optimise each task: provider/model");
+  command->add_flag("--baseline", options->baseline, "time eager PyTorch and torch.compile of each task");
   options->judge.add_to(*command);
   command->add_option("--filter", options->choice.filter, "only tasks whose level/name.py this regular expression finds");
   command->add_option("--shard", options->shard, "i/n: every n-th task, beginning with the i-th");
