@@ -8,12 +8,13 @@ import pathlib
 import re
 import sys
 
-CORE = ["base", "sys", "wire"]
+CORE = ["base", "sys", "sandbox", "wire"]
 ENGINES = ["policy", "workspace", "tasks", "llm", "skills", "toolbox", "scoring", "store", "report"]
 # Folder of src/ -> folders of src/ that it may include besides itself. include/kagent is open to all.
 LAYERS = {
     "base": [],
     "sys": ["base"],
+    "sandbox": ["base", "sys"],
     "wire": ["base", "sys"],
     **{engine: CORE for engine in ENGINES},
     # One evaluation is plan check, trials and score in one go: it stands on these two pure engines.
@@ -35,6 +36,8 @@ WORKERS = ["builder", "plan", "cpu", "gpu", "reference"]
 # Program -> what it may include. kagent links neither torch nor CUDA; workers hold none of the core's engines.
 PROGRAMS = {
     "kagent": CORE + ENGINES + ["evaluator", "agent", "batch", "review", "exchange"],
+    "kagent-sandbox": ["base", "sys", "sandbox"],
+    "kagent-recorder": ["sandbox"],
     "kagent-builder": CORE + ["builder"],
     "kagent-runner": CORE + ["plan", "cpu", "gpu"],
     "kagent-reference": CORE + ["plan", "gpu", "reference"],

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "builder/compile_unit.h"
 #include "builder/compiler_log.h"
-#include "builder/confine.h"
+#include "builder/file_access.h"
 #include "builder/forked_call.h"
 #include "builder/host_compiler.h"
 #include "builder/nvcc_compiler.h"
@@ -131,6 +131,8 @@ struct Engine::State {
   std::string nvrtc_error;
   std::map<CompilerKind, std::string> names;
 
+  sandbox::FreshNest nest = sandbox::FreshNest::open();
+
   State(CompilerPaths p, EngineLimits l, ScratchFolder s)
       : paths(std::move(p)), limits(l), scratch(std::move(s)) {}
 
@@ -218,11 +220,10 @@ Result<std::unique_ptr<Running>> Engine::State::start(const std::vector<CompileU
   KAGENT_TRY(running->image, memory_file("kagent-image"));
   KAGENT_TRY(running->report, memory_file("kagent-report"));
   if (compiler != CompilerKind::nvrtc) {
-    KAGENT_TRY(running->folder, scratch.folder());
+    KAGENT_TRY(running->folder, scratch.folder(nest.next_user()));
   }
   running->start = Clock::now();
   const auto work = [&] {
-    confine_files(file_access(paths, compiler, running->folder));  // where the kernel can
     std::string image;
     ChildReport report = compile(units[index], compiler, request, sources, running->folder, image);
     if (report.ok && !sys::write_all(running->image.get(), image)) {
@@ -231,8 +232,13 @@ Result<std::unique_ptr<Running>> Engine::State::start(const std::vector<CompileU
     }
     [[maybe_unused]] const auto told = sys::write_all(running->report.get(), encode(report));
   };
+  const sandbox::FileAccess access = file_access(paths, compiler, running->folder);
+  sandbox::Confinement confinement;
+  confinement.programs = compiler != CompilerKind::nvrtc;
+  if (!running->folder.empty()) confinement.kept_folders = {running->folder.string()};
+  confinement.files = &access;
   KAGENT_TRY(auto call, ForkedCall::start(work, {running->image.get(), running->report.get()},
-                                          std::chrono::seconds(limits.unit_seconds)));
+                                          std::chrono::seconds(limits.unit_seconds), nest, confinement));
   running->call.emplace(std::move(call));
   return running;
 }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -40,9 +39,8 @@ void keep_only(std::vector<int> kept) {
 }
 
 [[noreturn]] void run_child(int parent, const std::function<void()>& work,
-                            const std::vector<int>& outputs, ForkedCall::Clock::duration limit_time) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
+                            const std::vector<int>& outputs, ForkedCall::Clock::duration limit_time,
+                            sandbox::FreshNest& nest, const sandbox::Confinement& confinement) {
   ::setpgid(0, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
   keep_only(outputs);
@@ -51,6 +49,10 @@ void keep_only(std::vector<int> kept) {
   limit(RLIMIT_CORE, 0);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_time).count();
   limit(RLIMIT_CPU, static_cast<rlim_t>(seconds) + 5);
+  if (auto held = nest.enter(parent, confinement); !held) {
+    std::fprintf(stderr, "builder: %s\n", held.error().message.c_str());
+    ::_exit(3);
+  }
   try {
     work();
   } catch (const std::exception& exception) {
@@ -63,11 +65,14 @@ void keep_only(std::vector<int> kept) {
 }  // namespace
 
 Result<ForkedCall> ForkedCall::start(const std::function<void()>& work,
-                                     const std::vector<int>& outputs, Clock::duration limit) {
+                                     const std::vector<int>& outputs, Clock::duration limit,
+                                     sandbox::FreshNest& nest, const sandbox::Confinement& confinement) {
   const int parent = ::getpid();
+  KAGENT_TRY_VOID(nest.prepare());
   const int pid = ::fork();
+  if (pid != 0) nest.close_door();
   if (pid < 0) return Error{ErrorKind::environment, std::string("fork: ") + std::strerror(errno)};
-  if (pid == 0) run_child(parent, work, outputs, limit);
+  if (pid == 0) run_child(parent, work, outputs, limit, nest, confinement);
   ::setpgid(pid, pid);  // both sides, whoever is first
   sys::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return ForkedCall(pid, std::move(pidfd), Clock::now() + limit);

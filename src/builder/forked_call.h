@@ -12,6 +12,7 @@
 
 #include <kagent/result.h>
 
+#include "sandbox/fresh_child.h"
 #include "sys/fd.h"
 #include "sys/subprocess.h"
 
@@ -21,10 +22,11 @@ class ForkedCall {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `work` runs in the child; it may use `outputs` (which the parent keeps) and the standard
+  /// `work` runs in the child, confined; it may use `outputs` (which the parent keeps) and the standard
   /// descriptors, every other descriptor is closed. The parent must have one thread.
   static Result<ForkedCall> start(const std::function<void()>& work, const std::vector<int>& outputs,
-                                  Clock::duration limit);
+                                  Clock::duration limit, sandbox::FreshNest& nest,
+                                  const sandbox::Confinement& confinement);
 
   ForkedCall(ForkedCall&&) = default;
   ForkedCall& operator=(ForkedCall&&) = delete;

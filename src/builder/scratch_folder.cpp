@@ -56,11 +56,14 @@ ScratchFolder::~ScratchFolder() {
   }
 }
 
-Result<std::filesystem::path> ScratchFolder::folder() {
+Result<std::filesystem::path> ScratchFolder::folder(unsigned user) {
   const std::filesystem::path path = root_.path() / std::to_string(next_++);
   std::error_code code;
   std::filesystem::create_directory(path, code);
   if (code) return Error{ErrorKind::environment, path.string() + ": " + code.message()};
+  if (user != 0 && ::chown(path.c_str(), user, static_cast<gid_t>(-1)) != 0) {
+    return Error{ErrorKind::environment, path.string() + ": chown: " + std::strerror(errno)};
+  }
   return path;
 }
 

@@ -20,8 +20,8 @@ class ScratchFolder {
   /// Removes the folder, lets the watcher go and waits for it.
   ~ScratchFolder();
 
-  /// A new empty folder below, for one unit.
-  Result<std::filesystem::path> folder();
+  /// A new empty folder below, for one unit; it belongs to `user`, 0: to us.
+  Result<std::filesystem::path> folder(unsigned user);
   void remove(const std::filesystem::path& folder);
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluator/programs.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "sys/files.h"
@@ -10,6 +11,8 @@ namespace kagent::evaluator {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr unsigned long kMostProcesses = 1024;   // inductor's compilers and torch's threads fit
 
 /// Built from nothing: no key of ours, no override of torch's precision can get in.
 std::vector<std::string> clean_environment(const fs::path& compiler) {
@@ -34,6 +37,7 @@ void add_gpu_environment(std::vector<std::string>& environment) {
 WorkerStart base_start(const Installation& installation, const std::string& name) {
   WorkerStart start;
   start.name = name;
+  start.policy.limits.processes = kMostProcesses;
   start.environment = clean_environment(installation.compiler);
   start.policy.read_only.push_back({installation.libexec, installation.libexec});
   start.policy.read_only.push_back({installation.share, installation.share});
@@ -75,35 +79,37 @@ Result<Installation> Installation::find() {
   return installation;
 }
 
-sys::Mount task_mount(const fs::path& folder, sys::SandboxTier tier) {
-  return {folder, tier == sys::SandboxTier::none ? folder : fs::path("/task")};
+sandbox::Mount task_mount(const fs::path& folder, sandbox::Tier tier) {
+  return sandbox::place(folder, "/task", tier);
 }
 
-sys::Mount candidates_mount(const fs::path& folder, sys::SandboxTier tier) {
-  return {folder, tier == sys::SandboxTier::none ? folder : fs::path("/candidates")};
+sandbox::Mount candidates_mount(const fs::path& folder, sandbox::Tier tier) {
+  return sandbox::place(folder, "/candidates", tier);
 }
 
-sys::Mount cache_mount(const fs::path& folder, sys::SandboxTier tier) {
-  return {folder, tier == sys::SandboxTier::none ? folder : fs::path("/cache")};
+sandbox::Mount cache_mount(const fs::path& folder, sandbox::Tier tier) {
+  return sandbox::place(folder, "/cache", tier);
 }
 
-WorkerStart recorder_start(const Installation& installation, const sys::Mount& candidates) {
+WorkerStart recorder_start(const Installation& installation, const sandbox::Mount& candidates) {
   WorkerStart start = base_start(installation, "recorder");
   start.arguments = {installation.python.string(), "-I",
                      (installation.libexec / "recorder/main.py").string()};
   start.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
   start.environment.emplace_back("PYTORCH_NVML_BASED_CUDA_CHECK=1");
   start.policy.read_only.push_back(candidates);
-  start.limits.data_bytes = 16ul << 30;
-  start.limits.file_bytes = 64ul << 20;
+  start.policy.calls = sandbox::Calls::server;
+  start.policy.limits.data_bytes = std::min<std::uint64_t>(16ul << 30, sandbox::usual_memory_limit());
+  start.policy.limits.file_bytes = 64ul << 20;
   return start;
 }
 
 WorkerStart builder_start(const Installation& installation) {
   WorkerStart start = base_start(installation, "builder");
   start.arguments = {(installation.libexec / "kagent-builder").string()};
-  start.limits.data_bytes = 16ul << 30;
-  start.limits.file_bytes = 1ul << 30;
+  start.policy.calls = sandbox::Calls::server;
+  start.policy.limits.data_bytes = std::min<std::uint64_t>(16ul << 30, sandbox::usual_memory_limit());
+  start.policy.limits.file_bytes = 1ul << 30;
   return start;
 }
 
@@ -112,24 +118,28 @@ WorkerStart runner_start(const Installation& installation, Backend backend) {
   const bool cuda = backend == Backend::cuda;
   start.arguments = {(installation.libexec / (cuda ? "kagent-runner-cuda" : "kagent-runner")).string()};
   if (cuda) {
-    start.policy.gpu = sys::GpuAccess::devices;
+    start.policy.gpu = sandbox::GpuAccess::devices;
     add_gpu_environment(start.environment);
   }
-  start.limits.file_bytes = 64ul << 30;
+  start.policy.calls = sandbox::Calls::server;
+  start.policy.limits.data_bytes = sandbox::usual_memory_limit();
+  start.policy.limits.file_bytes = 64ul << 30;
   return start;
 }
 
 WorkerStart reference_start(const Installation& installation, Backend backend,
-                            const sys::Mount& task_folder, const sys::Mount& cache) {
+                            const sandbox::Mount& task_folder, const sandbox::Mount& cache) {
   WorkerStart start = base_start(installation, "reference");
   start.arguments = {installation.python.string(), "-I",
                      (installation.libexec / "reference/main.py").string()};
   start.policy.read_only.push_back(task_folder);
   start.policy.read_write.push_back(cache);
+  start.policy.limits.data_bytes = sandbox::usual_memory_limit();
+  start.policy.limits.file_bytes = 64ul << 30;
   start.environment.push_back("TORCHINDUCTOR_CACHE_DIR=" + (cache.theirs / "inductor").string());
   start.environment.push_back("TRITON_CACHE_DIR=" + (cache.theirs / "triton").string());
   if (backend == Backend::cuda) {
-    start.policy.gpu = sys::GpuAccess::devices;
+    start.policy.gpu = sandbox::GpuAccess::devices;
     add_gpu_environment(start.environment);
   } else {
     start.environment.emplace_back("CUDA_VISIBLE_DEVICES=");

@@ -27,14 +27,14 @@ struct Installation {
 
 /// Where a folder is found from inside a worker: mounted at a fixed place, or, without a sandbox,
 /// where it is.
-sys::Mount task_mount(const std::filesystem::path& folder, sys::SandboxTier tier);
-sys::Mount candidates_mount(const std::filesystem::path& folder, sys::SandboxTier tier);
-sys::Mount cache_mount(const std::filesystem::path& folder, sys::SandboxTier tier);
+sandbox::Mount task_mount(const std::filesystem::path& folder, sandbox::Tier tier);
+sandbox::Mount candidates_mount(const std::filesystem::path& folder, sandbox::Tier tier);
+sandbox::Mount cache_mount(const std::filesystem::path& folder, sandbox::Tier tier);
 
-WorkerStart recorder_start(const Installation& installation, const sys::Mount& candidates);
+WorkerStart recorder_start(const Installation& installation, const sandbox::Mount& candidates);
 WorkerStart builder_start(const Installation& installation);
 WorkerStart runner_start(const Installation& installation, Backend backend);
 WorkerStart reference_start(const Installation& installation, Backend backend,
-                            const sys::Mount& task_folder, const sys::Mount& cache);
+                            const sandbox::Mount& task_folder, const sandbox::Mount& cache);
 
 }  // namespace kagent::evaluator

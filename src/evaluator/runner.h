@@ -45,6 +45,8 @@ class RunnerServer {
   /// Starts the process; fork() does it too where it is not running (it was killed with a hung child).
   Result<void> warm_up();
   Result<RunnerChild> fork();
+  /// Ends the process and all its children.
+  void stop() { worker_.reset(); }
 
  private:
   friend class RunnerChild;

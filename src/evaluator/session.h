@@ -28,9 +28,10 @@ enum class Artifacts { forget, keep };   // plan.json and build.log beside the c
 
 struct SessionOptions {
   JudgeSettings settings;
-  sys::SandboxTier tier = sys::SandboxTier::bubblewrap;
+  sandbox::Tier tier = sandbox::Tier::bubblewrap;
+  bool reuse_servers = true;             // false: recorder, builder and runner are started anew for each candidate
   std::filesystem::path candidates;      // every candidate's folder lies below it
-  std::filesystem::path cache;           // inductor's and Triton's caches, kept between sessions
+  std::filesystem::path cache;           // inductor's and Triton's caches, a folder for each task, kept between sessions
   Artifacts artifacts = Artifacts::forget;
   Progress progress;                     // may be empty
 };
@@ -110,6 +111,10 @@ class Session : public Evaluator {
 
   class Clock;   // fills Evaluation::stage_ms
   Result<void> start(Backend reference_backend);
+  Result<void> start_recorder();
+  Result<void> start_builder();
+  /// Where children share a server's user and processes, a server that saw hostile code is not used again.
+  Result<void> renew_servers();
   Result<void> open_task(Backend reference_backend);
   Result<void> share();
   /// Holds the device as long as it lives; one that was made while another lives holds nothing itself.
@@ -147,6 +152,7 @@ class Session : public Evaluator {
   Result<Measured> measure(RunnerChild* child);
   void tell(const std::string& phase) const;
   Error in_task(Error error) const;
+  std::filesystem::path task_cache() const { return options_.cache / "tasks" / task_.hash; }
 
   Task task_;
   SessionOptions options_;

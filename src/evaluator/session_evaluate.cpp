@@ -71,10 +71,7 @@ Result<Recorded> Session::record(const Candidate& candidate) {
                                  {"mode", wire::word(options_.settings.mode)}},
                                 {}, kRecordTimeout);
   if (auto* breakdown = std::get_if<Breakdown>(&outcome)) {
-    WorkerStart start =
-        recorder_start(*installation_, candidates_mount(options_.candidates, options_.tier));
-    start.tier = options_.tier;
-    KAGENT_TRY(recorder_, Worker::start(std::move(start)));
+    KAGENT_TRY_VOID(start_recorder());
     Fault fault;
     fault.kind = breakdown->kind == BreakdownKind::timeout ? FaultKind::timeout : FaultKind::crash;
     fault.message = "model_new.py could not be recorded: " + breakdown->message;
@@ -133,9 +130,7 @@ Result<Built> Session::build(const Candidate& candidate, const Plan& plan,
     return sys::write_file_atomically(candidate.folder.parent_path() / "build.log", log);
   };
   if (auto* breakdown = std::get_if<Breakdown>(&outcome)) {
-    WorkerStart start = builder_start(*installation_);
-    start.tier = options_.tier;
-    KAGENT_TRY(builder_, Worker::start(std::move(start)));
+    KAGENT_TRY_VOID(start_builder());
     Fault fault;
     fault.kind = FaultKind::build_failed;
     fault.message = "the compiler did not survive the kernels: " + breakdown->message;
@@ -241,6 +236,7 @@ Result<Evaluation> Session::evaluate(const Candidate& candidate) {
   const double queue = std::exchange(judge_queue_ms_, 0.0);
   evaluation->stage_ms["total"] = milliseconds_since(start) - queue;
   evaluation->stage_ms["queue"] = take_queue_ms();
+  KAGENT_TRY_VOID(renew_servers());
   return evaluation;
 }
 

@@ -29,7 +29,7 @@ void Session::tell(const std::string& phase) const {
 Result<std::unique_ptr<Session>> Session::open(const Task& task, SessionOptions options) {
   std::unique_ptr<Session> session(new Session(task, std::move(options)));
   const Backend backend = session->options_.settings.backend;
-  if (backend == Backend::cuda && sys::gpu_device_nodes().empty()) {
+  if (backend == Backend::cuda && sandbox::gpu_device_nodes().empty()) {
     return Error{ErrorKind::environment,
                  "no GPU: there is no /dev/nvidia0; kagent doctor says more, --backend cpu judges "
                  "C++ kernels without one"};
@@ -60,27 +60,47 @@ Result<void> Session::start(Backend reference_backend) {
   KAGENT_TRY(task_folder_, sys::TemporaryDirectory::create("kagent-task"));
   const auto copy = task_folder_->path() / task_.path.filename();
   KAGENT_TRY_VOID(sys::write_file_atomically(copy, task_.source));
-  KAGENT_TRY_VOID(sys::make_directories(options_.cache));
+  // task.py writes there: one task cannot leave compiled code for another.
+  KAGENT_TRY_VOID(sys::make_directories(task_cache()));
   KAGENT_TRY_VOID(sys::make_directories(options_.candidates));
-  KAGENT_TRY_VOID(sys::give_to_sandbox_user(options_.cache));
+  KAGENT_TRY_VOID(sys::give_to_sandbox_user(task_cache()));
   KAGENT_TRY_VOID(sys::show_to_sandbox_user(options_.candidates));
   KAGENT_TRY_VOID(sys::show_to_sandbox_user(task_folder_->path()));
 
   const auto tier = options_.tier;
-  const auto begin = [&](WorkerStart start) {
-    start.tier = tier;
-    return Worker::start(std::move(start));
-  };
   const auto task_folder = task_mount(task_folder_->path(), tier);
-  KAGENT_TRY(reference_, begin(reference_start(*installation_, reference_backend, task_folder,
-                                               cache_mount(options_.cache, tier))));
-  KAGENT_TRY(recorder_,
-             begin(recorder_start(*installation_, candidates_mount(options_.candidates, tier))));
-  KAGENT_TRY(builder_, begin(builder_start(*installation_)));
+  WorkerStart reference =
+      reference_start(*installation_, reference_backend, task_folder, cache_mount(task_cache(), tier));
+  reference.tier = tier;
+  KAGENT_TRY(reference_, Worker::start(std::move(reference)));
+  KAGENT_TRY_VOID(start_recorder());
+  KAGENT_TRY_VOID(start_builder());
   WorkerStart runner = runner_start(*installation_, options_.settings.backend);
   runner.tier = tier;
   runner_ = std::make_unique<RunnerServer>(std::move(runner));
   return {};
+}
+
+Result<void> Session::start_recorder() {
+  WorkerStart start = recorder_start(*installation_, candidates_mount(options_.candidates, options_.tier));
+  start.tier = options_.tier;
+  KAGENT_TRY(recorder_, Worker::start(std::move(start)));
+  return {};
+}
+
+Result<void> Session::start_builder() {
+  WorkerStart start = builder_start(*installation_);
+  start.tier = options_.tier;
+  KAGENT_TRY(builder_, Worker::start(std::move(start)));
+  return {};
+}
+
+Result<void> Session::renew_servers() {
+  if (options_.reuse_servers) return {};
+  KAGENT_TRY_VOID(start_recorder());
+  KAGENT_TRY_VOID(start_builder());
+  runner_->stop();
+  return runner_->warm_up();
 }
 
 Result<void> Session::open_task(Backend reference_backend) {
@@ -94,7 +114,7 @@ Result<void> Session::open_task(Backend reference_backend) {
                                   {"backend", wire::word(reference_backend)},
                                   {"mode", wire::word(settings.mode)},
                                   {"numerics", wire::word(settings.numerics)},
-                                  {"cache", cache_mount(options_.cache, options_.tier).theirs.string()},
+                                  {"cache", cache_mount(task_cache(), options_.tier).theirs.string()},
                                   {"device_index", 0},
                                   {"weights_seed", secret_number()}},
                                  {}, kOpenTimeout);

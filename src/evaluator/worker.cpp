@@ -96,9 +96,7 @@ Result<std::unique_ptr<Worker>> Worker::start(WorkerStart start) {
   request.environment = std::move(start.environment);
   request.descriptors = {{ends.second.fd(), wire::kChannelDescriptor}};
   request.output = output->writer();
-  request.limits = start.limits;
-  KAGENT_TRY(request, sys::sandboxed(std::move(request), start.policy, start.tier));
-  auto process = sys::Process::spawn(request);
+  auto process = sandbox::Child::start(std::move(request), std::move(start.policy), start.tier);
   if (!process) return std::move(process).error().with_context(start.name);
   output->close_writer();
   return std::unique_ptr<Worker>(new Worker(std::move(start.name), std::move(*process),

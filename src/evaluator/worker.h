@@ -13,8 +13,8 @@
 #include <kagent/evaluation.h>
 #include <kagent/result.h>
 
+#include "sandbox/child.h"
 #include "sys/capture.h"
-#include "sys/sandbox.h"
 #include "sys/subprocess.h"
 #include "wire/channel.h"
 
@@ -55,9 +55,8 @@ struct WorkerStart {
   std::string name;                       // for messages: "recorder"
   std::vector<std::string> arguments;     // program and its arguments, as seen inside
   std::vector<std::string> environment;
-  sys::SandboxPolicy policy;
-  sys::SandboxTier tier = sys::SandboxTier::bubblewrap;
-  sys::ResourceLimits limits;
+  sandbox::Policy policy;
+  sandbox::Tier tier = sandbox::Tier::bubblewrap;
 };
 
 class Worker {
@@ -79,7 +78,7 @@ class Worker {
   std::string last_words() const;
 
  private:
-  Worker(std::string name, sys::Process process, wire::Channel channel,
+  Worker(std::string name, sandbox::Child process, wire::Channel channel,
          std::unique_ptr<sys::OutputCapture> output)
       : name_(std::move(name)), output_(std::move(output)), channel_(std::move(channel)),
         process_(std::move(process)) {}
@@ -87,7 +86,7 @@ class Worker {
   std::string name_;
   std::unique_ptr<sys::OutputCapture> output_;
   wire::Channel channel_;
-  sys::Process process_;
+  sandbox::Child process_;
 };
 
 /// The answer, or what else happened as an Error. A Fault where none is possible is a bug of the

@@ -3,13 +3,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <system_error>
 
-#include "sys/sandbox.h"
+#include "sys/sandbox_user.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <dirent.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -132,23 +134,55 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 Result<void> show_to_sandbox_user(const std::filesystem::path& folder) {
-  if (::geteuid() == 0 && ::lchown(folder.c_str(), kSandboxUser, kSandboxUser) != 0) {
-    return system_error("chown", folder);
+  if (::geteuid() != 0) return {};
+  if (::lchown(folder.c_str(), kSandboxUser, kSandboxUser) != 0) return system_error("chown", folder);
+  // The users of children are in the group alone.
+  if (::chmod(folder.c_str(), 0750) != 0) return system_error("chmod", folder);
+  return {};
+}
+
+namespace {
+
+/// By descriptors: whoever can write in there cannot lead us elsewhere through a link.
+Result<void> give_below(Fd folder, const std::filesystem::path& path) {
+  const int listed = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
+  DIR* entries = listed < 0 ? nullptr : ::fdopendir(listed);
+  if (entries == nullptr) return system_error("list", path);
+  const std::unique_ptr<DIR, int (*)(DIR*)> closer(entries, ::closedir);
+  while (const dirent* entry = ::readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (::fchownat(folder.get(), name.c_str(), kSandboxUser, kSandboxUser, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT) {
+      return system_error("chown", path / name);
+    }
+    Fd below(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (below) KAGENT_TRY_VOID(give_below(std::move(below), path / name));
   }
   return {};
 }
 
+}  // namespace
+
 Result<void> give_to_sandbox_user(const std::filesystem::path& path) {
   if (::geteuid() != 0) return {};
   if (::lchown(path.c_str(), kSandboxUser, kSandboxUser) != 0) return system_error("chown", path);
+  Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return {};  // a file
+  return give_below(std::move(folder), path);
+}
+
+DiskUse disk_use(const std::filesystem::path& folder) {
+  DiskUse use;
   std::error_code code;
-  if (!std::filesystem::is_directory(std::filesystem::symlink_status(path, code))) return {};
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, code)) {
-    if (::lchown(entry.path().c_str(), kSandboxUser, kSandboxUser) != 0) {
-      return system_error("chown", entry.path());
-    }
+  using Walk = std::filesystem::recursive_directory_iterator;
+  for (Walk walk(folder, std::filesystem::directory_options::skip_permission_denied, code); !code && walk != Walk();
+       walk.increment(code)) {
+    struct stat status {};
+    if (::lstat(walk->path().c_str(), &status) != 0) continue;
+    use.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    ++use.files;
   }
-  return {};
+  return use;
 }
 
 Result<std::filesystem::path> installation_root() {

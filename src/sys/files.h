@@ -56,9 +56,17 @@ class TemporaryDirectory {
 /// Nothing to do unless we are root.
 Result<void> give_to_sandbox_user(const std::filesystem::path& path);
 
-/// Makes the folder itself, not what is in it, belong to that user: private to us and to sandboxed
-/// children, which can look into it. Nothing to do unless we are root.
+/// Makes the folder itself, not what is in it, belong to that user and its group: private to us and to
+/// sandboxed processes, which can look into it. Nothing to do unless we are root.
 Result<void> show_to_sandbox_user(const std::filesystem::path& folder);
+
+struct DiskUse {
+  std::uint64_t bytes = 0;   // as allocated: holes in sparse files don't count
+  std::uint64_t files = 0;   // and folders
+};
+
+/// Of everything below the folder, links not followed. What vanishes meanwhile is not counted.
+DiskUse disk_use(const std::filesystem::path& folder);
 
 /// The folder above this program's bin/ folder, whether built or installed.
 Result<std::filesystem::path> installation_root();

@@ -61,6 +61,12 @@ int become(const SpawnRequest& request, char* const* arguments, char* const* env
   ::syscall(SYS_close_range, last + 1, high_keep - 1, 0);
   ::syscall(SYS_close_range, high_keep + 1, ~0U, 0);
 
+  if (!request.control_group.empty()) {
+    const int group = ::open(request.control_group.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool joined = group >= 0 && ::write(group, "0", 1) == 1;
+    if (!joined) return errno;
+    ::close(group);
+  }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, request.limits.open_files);
   if (request.limits.file_bytes) limit(RLIMIT_FSIZE, *request.limits.file_bytes);
@@ -112,6 +118,7 @@ Result<Process> Process::spawn(const SpawnRequest& request) {
   writer.reset();
   ::setpgid(pid, pid);  // both sides, whoever is first
   Process process(pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
+  process.ends_own_tree_ = request.ends_own_tree;
   int failure = 0;
   ssize_t got = 0;
   do {
@@ -131,6 +138,7 @@ Process& Process::operator=(Process&& other) noexcept {
     pid_ = std::exchange(other.pid_, -1);
     pidfd_ = std::move(other.pidfd_);
     status_ = std::move(other.status_);
+    ends_own_tree_ = other.ends_own_tree_;
   }
   return *this;
 }
@@ -167,6 +175,10 @@ void Process::interrupt() {
 
 void Process::kill() {
   if (!pidfd_ || status_) return;
+  if (ends_own_tree_) {
+    ::kill(pid_, SIGTERM);
+    if (wait(Clock::now() + std::chrono::seconds(2))) return;
+  }
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
   wait();

@@ -31,6 +31,8 @@ struct SpawnRequest {
   int standard_output = -1;                              // fd for stdout alone, where it differs
   std::string directory;                                 // working directory; empty: ours
   ResourceLimits limits;
+  std::string control_group;                             // cgroup.procs of the group to start in; empty: ours
+  bool ends_own_tree = false;                            // on SIGTERM, which kill() then sends first
 };
 
 struct ExitStatus {
@@ -58,7 +60,7 @@ class Process {
   /// SIGINT to the process itself, once: what Ctrl-C would have told it.
   void interrupt();
 
-  /// SIGKILL to its process group, then reaps it. A sandboxed child's whole tree goes with it.
+  /// SIGKILL to its process group, then reaps it. One that ends its own tree is first asked to, and has 2 s.
   void kill();
 
  private:
@@ -66,6 +68,7 @@ class Process {
   int pid_ = -1;
   Fd pidfd_;
   std::optional<ExitStatus> status_;
+  bool ends_own_tree_ = false;
 };
 
 }  // namespace kagent::sys

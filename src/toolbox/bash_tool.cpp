@@ -29,6 +29,9 @@ std::string end_line(const ShellOutcome& outcome, std::int64_t seconds) {
     case ShellEnd::timed_out:
       return fmt::format("[killed: still running after {} s; give a longer timeout or do less]",
                          seconds);
+    case ShellEnd::disk_full:
+      return fmt::format("[killed: the workspace grew beyond {} GiB or {} files; delete what is not needed]",
+                         kMostWorkspaceBytes >> 30, kMostWorkspaceFiles);
     case ShellEnd::interrupted:
       return "[killed: the run was interrupted]";
   }
@@ -56,7 +59,7 @@ ToolOutcome BashTool::run(const std::string& arguments) {
   if (!outcome) return failed("the shell could not be started: " + outcome.error().message);
   ToolOutcome result;
   result.text = shown(*outcome) + end_line(*outcome, seconds);
-  result.is_error = outcome->end == ShellEnd::timed_out || outcome->end == ShellEnd::interrupted;
+  result.is_error = outcome->end != ShellEnd::exited && outcome->end != ShellEnd::killed;
   return result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sys/sandbox.h"
+#include "sandbox/child.h"
 #include "toolbox/shell_runner.h"
 
 #include <filesystem>
@@ -19,17 +19,17 @@ class SandboxedShell : public ShellRunner {
  public:
   /// read_only: paths relative to the workspace that the shell must not change, where they exist.
   SandboxedShell(std::filesystem::path workspace, std::vector<std::string> read_only,
-                 sys::SandboxTier tier)
+                 sandbox::Tier tier)
       : workspace_(std::move(workspace)), read_only_(std::move(read_only)), tier_(tier) {}
 
   Result<ShellOutcome> run(const std::string& command, std::chrono::seconds timeout) override;
 
  private:
-  Result<sys::SpawnRequest> request(const std::string& command) const;
+  Result<sandbox::Child> start(const std::string& command, int output) const;
 
   std::filesystem::path workspace_;
   std::vector<std::string> read_only_;
-  sys::SandboxTier tier_;
+  sandbox::Tier tier_;
 };
 
 }  // namespace kagent::toolbox

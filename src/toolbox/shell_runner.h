@@ -10,7 +10,11 @@
 
 namespace kagent::toolbox {
 
-enum class ShellEnd { exited, killed, timed_out, interrupted };
+/// What a workspace may grow to while a command runs; one that goes beyond is killed.
+inline constexpr std::uint64_t kMostWorkspaceBytes = 4ull << 30;
+inline constexpr std::uint64_t kMostWorkspaceFiles = 200'000;
+
+enum class ShellEnd { exited, killed, timed_out, disk_full, interrupted };
 
 struct ShellOutcome {
   ShellEnd end = ShellEnd::exited;

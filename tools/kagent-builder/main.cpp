@@ -6,9 +6,9 @@
 #include <exception>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 
 #include "builder/engine.h"
+#include "sandbox/fresh_child.h"
 #include "server.h"
 
 int main() {
@@ -17,7 +17,7 @@ int main() {
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
-  ::prctl(PR_SET_DUMPABLE, 0);  // children that saw hostile source cannot look into us
+  kagent::sandbox::hide_server();  // children that saw hostile source cannot look into us
   try {
     auto paths = kagent::builder::CompilerPaths::of_this_program();
     auto engine = paths ? kagent::builder::Engine::create(std::move(*paths))

@@ -18,20 +18,21 @@ def main():
         sys.exit(f"kagent-recorder: cannot import torch with {sys.executable}: {error}")
     torch.set_num_threads(1)   # never a parallel region: children forked after one would hang
 
-    import confine
     import gc
     import logging
+    from confine import Nest
     from kagent_channel import Channel
     from server import serve
     from warmup import warm_up
 
     logging.disable(logging.CRITICAL)   # fake tensors log the whole traceback of what is a fault in one line here
     channel = Channel.from_descriptor()
-    confine.hide_memory()
+    nest = Nest()
+    nest.hide_server()
     warm_up()
     gc.collect()
     gc.freeze()                # objects that live for ever are not touched, so their pages stay shared
-    serve(channel)
+    serve(channel, nest)
 
 
 if __name__ == "__main__":

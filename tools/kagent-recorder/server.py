@@ -14,8 +14,8 @@ class BadRequest(Exception):
     pass
 
 
-def serve(channel):
-    """Returns when the peer is gone."""
+def serve(channel, nest):
+    """Returns when the peer is gone. nest: confine.Nest."""
     while True:
         try:
             request, descriptors = channel.receive()
@@ -24,7 +24,7 @@ def serve(channel):
         for descriptor in descriptors:
             os.close(descriptor)
         try:
-            answer = _answer(request)
+            answer = _answer(request, nest)
         except BadRequest as bad:
             answer = {"error": {"message": f"recorder: {bad}"}}
         except Exception as error:   # fork, memory, a bug of ours: the next candidate must not suffer for it
@@ -33,14 +33,14 @@ def serve(channel):
         channel.send(answer)
 
 
-def _answer(request):
+def _answer(request, nest):
     kind = request.get("type")
     if kind == "hello":
         return {"ok": {"pid": os.getpid(), "torch": str(torch.__version__)}}
     if kind == "record":
         _check_record(request)
         _warn_of_threads()
-        return record_in_child(request)
+        return record_in_child(request, nest)
     raise BadRequest(f"unknown request {kind!r}")
 
 

@@ -11,7 +11,6 @@ import select
 import signal
 import sys
 
-import confine
 from faults import KINDS, MAX_DETAIL, make_fault, one_line
 from record import Recording
 
@@ -27,15 +26,17 @@ class BadAnswer(Exception):
     """The child's answer is not what docs/protocol.md allows."""
 
 
-def record_in_child(request):
-    """The answer to one `record` request, as a dict with "ok" or "fault" and nothing else."""
+def record_in_child(request, nest):
+    """The answer to one `record` request, as a dict with "ok" or "fault" and nothing else. nest: confine.Nest."""
     phase = mmap.mmap(-1, _PHASE_BYTES)
     output = os.memfd_create("candidate-output", os.MFD_CLOEXEC)
     reader, writer = os.pipe()
     server = os.getpid()
+    nest.prepare()
     pid = os.fork()
     if pid == 0:
-        _child(request, server, writer, output, phase)    # never returns
+        _child(request, nest, server, writer, output, phase)    # never returns
+    nest.close_door()
     os.close(writer)
     text, status = _collect(pid, reader)
     try:
@@ -51,10 +52,9 @@ def record_in_child(request):
 
 
 # --- in the child ---
-def _child(request, server, writer, output, phase):
+def _child(request, nest, server, writer, output, phase):
     status = 70
     try:
-        confine.end_with_parent(server)
         os.setsid()
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
@@ -65,7 +65,7 @@ def _child(request, server, writer, output, phase):
         faulthandler.enable(file=2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit_output()
-        confine.confine_this_process()
+        nest.enter(server)
         gc.enable()
 
         def on_phase(name):
@@ -118,6 +118,8 @@ def _collect(pid, reader):
     else:
         _give_time_to_exit(pid)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status == 128 + signal.SIGABRT:      # in a PID namespace of its own abort() is an exit (src/sandbox/fresh_child)
+        status = -signal.SIGABRT
     return (b"".join(chunks) if size <= MAX_ANSWER_BYTES else None), status
 
 

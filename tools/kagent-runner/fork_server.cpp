@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,6 +136,9 @@ std::optional<Json> ForkServer::waited_answer() {
   Json ok{{"exited", nullptr}, {"signal", nullptr}};
   if (WIFEXITED(status)) ok["exited"] = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ok["signal"] = WTERMSIG(status);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGABRT) {   // see src/sandbox/fresh_child.cpp
+    ok = {{"exited", nullptr}, {"signal", SIGABRT}};
+  }
   if (const auto last = child->progress.last_step()) {
     ok["last_step"] = {{"file", last->at.file}, {"line", last->at.line}, {"kernel", last->kernel}};
   }
@@ -155,8 +159,10 @@ Json ForkServer::fork_child(std::vector<sys::Fd> descriptors) {
   auto progress = plan::ProgressPage::create();
   if (!progress) return error("fork: " + progress.error().message);
   std::fflush(nullptr);
+  if (auto prepared = nest_.prepare(); !prepared) return error("fork: " + prepared.error().message);
   const int parent = ::getpid();
   const int pid = ::fork();
+  if (pid != 0) nest_.close_door();
   if (pid < 0) return error(std::string("fork: ") + std::strerror(errno));
   if (pid == 0) run_child(parent, std::move(descriptors[0]), *progress);
   sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -171,8 +177,13 @@ Json ForkServer::fork_child(std::vector<sys::Fd> descriptors) {
 }
 
 void ForkServer::run_child(int parent, sys::Fd socket, plan::ProgressPage& progress) {
-  if (!isolate_child(parent, socket, code_)) {
-    std::fprintf(stderr, "kagent-runner: cannot isolate a child: %s\n", std::strerror(errno));
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const auto kept = static_cast<unsigned>(socket.get());
+  if (kept > 3) ::close_range(3, kept - 1, 0);
+  ::close_range(kept + 1, ~0u, 0);
+  if (auto held = nest_.enter(parent, confinement_); !held) {
+    std::fprintf(stderr, "kagent-runner: cannot isolate a child: %s\n", held.error().message.c_str());
     ::_exit(70);
   }
   work_(wire::Channel(std::move(socket)), progress);

@@ -4,8 +4,8 @@
 // endless kernel never outlives its evaluation.
 #pragma once
 
-#include "child_process.h"
 #include "plan/progress_page.h"
+#include "sandbox/fresh_child.h"
 #include "sys/fd.h"
 #include "wire/channel.h"
 #include "wire/json.h"
@@ -24,9 +24,9 @@ using ChildWork = std::function<void(wire::Channel channel, plan::ProgressPage& 
 class ForkServer {
  public:
   /// hello: what the `hello` request is answered with.
-  ForkServer(wire::Channel channel, ChildCode code, wire::Json hello, ChildWork work)
+  ForkServer(wire::Channel channel, sandbox::Confinement confinement, wire::Json hello, ChildWork work)
       : channel_(std::move(channel)),
-        code_(code),
+        confinement_(std::move(confinement)),
         hello_(std::move(hello)),
         work_(std::move(work)) {}
 
@@ -56,7 +56,8 @@ class ForkServer {
   Child* find(int pid);
 
   wire::Channel channel_;
-  ChildCode code_;
+  sandbox::Confinement confinement_;
+  sandbox::FreshNest nest_ = sandbox::FreshNest::open();
   wire::Json hello_;
   ChildWork work_;
   std::vector<Child> children_;

@@ -2,10 +2,10 @@
 #include "program.h"
 
 #include "audit.h"
-#include "child_process.h"
 #include "fork_server.h"
 #include "plan/session.h"
 #include "plan/warm.h"
+#include "sandbox/fresh_child.h"
 
 #include <fcntl.h>
 
@@ -28,14 +28,14 @@ int serve(const plan::DeviceProgram& device) {
     return kUsage;
   }
   std::signal(SIGPIPE, SIG_IGN);
-  hide_from_siblings();
+  sandbox::hide_server();
   if (const auto warm = plan::warm_up(); !warm) {
     std::fprintf(stderr, "kagent-runner: %s\n", warm.error().message.c_str());
     return kEnvironment;
   }
-  const auto code =
-      device.backend == kagent::Backend::cpu ? ChildCode::native : ChildCode::device_only;
-  ForkServer server(wire::Channel(sys::Fd(wire::kChannelDescriptor)), code,
+  sandbox::Confinement confinement;
+  confinement.gpu = device.backend == kagent::Backend::cuda;
+  ForkServer server(wire::Channel(sys::Fd(wire::kChannelDescriptor)), confinement,
                     {{"torch", plan::torch_version()}},
                     [&device](wire::Channel channel, plan::ProgressPage& progress) {
                       plan::Session(std::move(channel), device, progress).serve();

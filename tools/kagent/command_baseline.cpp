@@ -33,11 +33,12 @@ Result<TaskRecord> measure(const BaselineOptions& options, const Task& task, eva
   wire::Json record{{"schema", "kagent.baseline/1"},
                     {"task", {{"name", task.name}, {"hash", task.hash}}},
                     {"settings", wire::to_json(settings)},
+                    {"sandbox", sandbox::word(session.options().tier)},
                     {"device", wire::to_json(session.facts().device)},
                     {"versions", session.facts().versions},
                     {"numerics", session.facts().numerics},
                     {"measurement", wire::to_json(measurement)}};
-  KAGENT_TRY(const auto stored, store_baseline(cache_directory(), task, settings, session.facts().device,
+  KAGENT_TRY(const auto stored, store_baseline(session.options().cache, task, settings, session.facts().device,
                                                session.facts().versions, record));
   if (!options.judge.json) {
     fmt::print("{}\n{}", task.name, report::score_table(measurement, settings));

@@ -80,7 +80,7 @@ wire::Json record(const Task& task, const std::string& path, const Evaluation& e
                   {"device", wire::to_json(session.facts().device)},
                   {"versions", session.facts().versions},
                   {"numerics", session.facts().numerics},
-                  {"sandbox", options.tier == sys::SandboxTier::none ? "none" : "bubblewrap"},
+                  {"sandbox", sandbox::word(options.tier)},
                   {"evaluation", wire::to_json(evaluation)}};
   if (gate) {
     json["gate"] = gate->json;

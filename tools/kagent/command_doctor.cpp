@@ -2,6 +2,7 @@
 // kagent doctor: what this machine can do, and how to mend what it can't.
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "base/text.h"
 #include "commands.h"
@@ -36,18 +37,54 @@ std::string first_line(const std::filesystem::path& path) {
   return text ? base::one_line(text->substr(0, text->find('\n'))) : std::string();
 }
 
-Finding examine_sandbox() {
-  const auto tier = sys::probe_sandbox();
-  if (tier) {
-    return {"sandbox", State::ok,
-            "bubblewrap: own namespaces, uid 65534, no capabilities, no network; only named files", ""};
+/// What a tier holds back, in a line.
+std::string held_back(const sandbox::Holding& holding) {
+  std::string text;
+  switch (holding.tier) {
+    case sandbox::Tier::bubblewrap:
+    case sandbox::Tier::namespaces:
+      text = fmt::format("own files, processes, network and users; uid {}, no capabilities, filtered system calls; {}",
+                         ::geteuid() == 0 ? sys::kSandboxUser : ::geteuid(),
+                         holding.fresh_children ? "fresh namespaces for each candidate"
+                                                : "servers are started anew for each candidate");
+      break;
+    case sandbox::Tier::landlock:
+      text = fmt::format("named files only (Landlock {}), no sockets, filtered system calls; shares the host's process "
+                         "list; servers are started anew for each candidate",
+                         holding.landlock_version);
+      break;
+    case sandbox::Tier::none:
+      return "nothing is held back";
   }
-  return {"sandbox", State::missing, tier.error().message,
-          "apt-get install bubblewrap; in a container see docs/sandbox.md; or type --sandbox none"};
+  return text + (holding.control_group ? "; memory and processes limited for the whole tree"
+                                       : "; memory limited for each process (no control group)");
+}
+
+std::string how_to_get(sandbox::Tier tier) {
+  if (tier == sandbox::Tier::bubblewrap) return "apt-get install bubblewrap; in a container see docs/containers.md";
+  return "run as root, or where namespaces are allowed: docs/containers.md";
+}
+
+/// One finding for the tier that will be used, and one for each better one that does not hold.
+std::vector<Finding> examine_sandbox(std::optional<sandbox::Holding>& best) {
+  std::vector<Finding> findings;
+  std::vector<Finding> better;
+  for (const auto tier : {sandbox::Tier::bubblewrap, sandbox::Tier::namespaces, sandbox::Tier::landlock}) {
+    auto holding = sandbox::probe(tier);
+    if (holding) {
+      findings.push_back({"sandbox", State::ok, fmt::format("{}: {}", sandbox::word(tier), held_back(*holding)), ""});
+      best = *holding;
+      break;
+    }
+    better.push_back({"sandbox", State::note, holding.error().message, how_to_get(tier)});
+  }
+  if (!best) findings.push_back({"sandbox", State::missing, "no tier holds here", "docs/sandbox.md; or type --sandbox none"});
+  findings.insert(findings.end(), better.begin(), better.end());
+  return findings;
 }
 
 Finding examine_gpu() {
-  const auto nodes = sys::gpu_device_nodes();
+  const auto nodes = sandbox::gpu_device_nodes();
   if (nodes.empty()) {
     return {"gpu", State::missing, "no /dev/nvidia* nodes",
             "install NVIDIA's driver (580 or newer for CUDA 13), or use --backend cpu"};
@@ -58,7 +95,7 @@ Finding examine_gpu() {
 }
 
 /// Starts one worker and asks it who it is.
-Finding examine_worker(const std::string& topic, evaluator::WorkerStart start, sys::SandboxTier tier,
+Finding examine_worker(const std::string& topic, evaluator::WorkerStart start, sandbox::Tier tier,
                        const std::string& mend) {
   start.tier = tier;
   auto worker = evaluator::Worker::start(std::move(start));
@@ -75,7 +112,7 @@ Finding examine_worker(const std::string& topic, evaluator::WorkerStart start, s
   return {topic, State::ok, base::one_line(text), ""};
 }
 
-std::vector<Finding> examine_workers(sys::SandboxTier tier) {
+std::vector<Finding> examine_workers(sandbox::Tier tier) {
   const std::string mend = "run scripts/quickstart, or build again";
   auto installation = evaluator::Installation::find();
   if (!installation) return {{"workers", State::missing, installation.error().message, mend}};
@@ -88,7 +125,7 @@ std::vector<Finding> examine_workers(sys::SandboxTier tier) {
   findings.push_back(examine_worker("recorder", evaluator::recorder_start(*installation, mount), tier, mend));
   findings.push_back(examine_worker("builder", evaluator::builder_start(*installation), tier, mend));
   findings.push_back(examine_worker("runner (cpu)", evaluator::runner_start(*installation, Backend::cpu), tier, mend));
-  if (!sys::gpu_device_nodes().empty()) {
+  if (!sandbox::gpu_device_nodes().empty()) {
     findings.push_back(examine_worker("runner (cuda)", evaluator::runner_start(*installation, Backend::cuda), tier, mend));
   }
   findings.push_back(examine_worker("reference", evaluator::reference_start(*installation, Backend::cpu, task, cache), tier, mend));
@@ -116,11 +153,12 @@ Finding examine_keys() {
 }
 
 int doctor(Backend backend, bool json) {
-  std::vector<Finding> findings{examine_sandbox(), examine_gpu()};
-  const bool held = findings[0].state == State::ok;
-  const auto tier = held ? sys::SandboxTier::bubblewrap : sys::SandboxTier::none;
+  std::optional<sandbox::Holding> best;
+  std::vector<Finding> findings = examine_sandbox(best);
+  findings.push_back(examine_gpu());
+  const auto tier = best ? best->tier : sandbox::Tier::none;
   for (auto& finding : examine_workers(tier)) findings.push_back(std::move(finding));
-  findings.push_back(examine_folder("cache", cache_directory(), "set XDG_CACHE_HOME"));
+  findings.push_back(examine_folder("cache", cache_directory(tier), "set XDG_CACHE_HOME"));
   findings.push_back(examine_folder("locks", sys::lock_directory(), "set KAGENT_LOCK_DIR"));
   findings.push_back(examine_keys());
 

@@ -116,6 +116,7 @@ wire::Json run_facts(const OptimizeOptions& options, const agent::OptimizeReques
                    {"user_skills", user_skill_facts(request)},
                    {"warnings", request.warnings}};
   if (session == nullptr) return facts;
+  facts["sandbox"] = sandbox::word(session->options().tier);
   facts["device"] = wire::to_json(session->facts().device);
   facts["versions"] = session->facts().versions;
   facts["numerics"] = session->facts().numerics;

@@ -66,8 +66,8 @@ void JudgeOptions::add_to(CLI::App& command) {
                      "library operators in forward: gemm,conv (default), none, any, aten:: names");
   command.add_option("--rounds", settings.timing_rounds, "timing rounds (default 20)")
       ->check(CLI::Range(6, 200));
-  command.add_option("--sandbox", sandbox, "auto (default), or none: run without a sandbox")
-      ->check(CLI::IsMember({"auto", "none"}));
+  command.add_option("--sandbox", sandbox, "auto (default): the best that holds here; bubblewrap, namespaces, landlock; none: no sandbox")
+      ->check(CLI::IsMember({"auto", "bubblewrap", "namespaces", "landlock", "none"}));
   command.add_flag("--json", json, "one JSON object on stdout");
   command.add_flag("--quiet", quiet, "no progress on stderr");
 }
@@ -98,18 +98,24 @@ Result<evaluator::SessionOptions> JudgeOptions::session(
     if (!name.empty()) options.settings.allow_ops.push_back(name);
   }
   KAGENT_TRY_VOID(policy::check_allow_ops(options.settings.allow_ops));
-  if (sandbox == "none") {
-    options.tier = sys::SandboxTier::none;
-  } else {
-    KAGENT_TRY(options.tier, sys::probe_sandbox());
-  }
+  KAGENT_TRY(const auto holding, held_sandbox());
+  options.tier = holding.tier;
+  options.reuse_servers = holding.fresh_children || holding.tier == kagent::sandbox::Tier::none;
   options.candidates = candidates;
-  options.cache = cache_directory();
+  options.cache = cache_directory(holding.tier);
   options.progress = progress_to_stderr(quiet);
   return options;
 }
 
-std::filesystem::path cache_directory() {
+Result<sandbox::Holding> JudgeOptions::held_sandbox() const {
+  if (sandbox == "auto") return kagent::sandbox::probe_best();
+  KAGENT_TRY(const auto tier, kagent::sandbox::tier_of(sandbox));
+  return kagent::sandbox::probe(tier);
+}
+
+std::filesystem::path cache_directory(sandbox::Tier tier) {
+  // Without a root of its own the sandbox's user cannot pass through root's home.
+  if (!sandbox::has_own_root(tier) && tier != sandbox::Tier::none && ::geteuid() == 0) return "/var/cache/kagent";
   const char* xdg = std::getenv("XDG_CACHE_HOME");
   if (xdg != nullptr && *xdg == '/') return std::filesystem::path(xdg) / "kagent";
   const char* home = std::getenv("HOME");

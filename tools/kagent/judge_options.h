@@ -10,6 +10,7 @@
 #include <kagent/settings.h>
 
 #include "evaluator/session.h"
+#include "sandbox/probe.h"
 
 #include <CLI/CLI.hpp>
 
@@ -19,7 +20,7 @@ enum class ProgressStyle { quiet, lines, live };
 
 struct JudgeOptions {
   JudgeSettings settings;
-  std::string sandbox = "auto";       // auto, none
+  std::string sandbox = "auto";       // auto or a tier's name
   std::string allow_ops = "gemm,conv";
   bool json = false;
   bool quiet = false;
@@ -30,12 +31,15 @@ struct JudgeOptions {
   /// The flags that say the same to another process of kagent; --json and --quiet left out.
   std::vector<std::string> arguments() const;
 
+  /// The tier that --sandbox chose, after a probe; the Error says what does not hold.
+  Result<sandbox::Holding> held_sandbox() const;
+
   /// Checks what CLI11 cannot, and probes the sandbox. candidates: see SessionOptions.
   Result<evaluator::SessionOptions> session(const std::filesystem::path& candidates) const;
 };
 
-/// $XDG_CACHE_HOME/kagent or ~/.cache/kagent.
-std::filesystem::path cache_directory();
+/// $XDG_CACHE_HOME/kagent or ~/.cache/kagent; /var/cache/kagent where root's home is closed to the sandbox.
+std::filesystem::path cache_directory(sandbox::Tier tier);
 
 /// Phases on stderr: one line that changes on a terminal, else a line each (rounds left out).
 Progress progress_to_stderr(bool quiet);

@@ -79,7 +79,7 @@ WorkerStart shell(const std::string& command) {
   start.name = "worker";
   start.arguments = {"/bin/sh", "-c", command};
   start.environment = {"PATH=/usr/bin:/bin"};
-  start.tier = sys::SandboxTier::none;
+  start.tier = sandbox::Tier::none;
   return start;
 }
 

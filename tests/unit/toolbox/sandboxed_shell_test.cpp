@@ -3,6 +3,7 @@
 #include "toolbox/sandboxed_shell.h"
 
 #include "fakes/test_folder.h"
+#include "sandbox/probe.h"
 #include "workspace_for_shell.h"
 
 #include <gtest/gtest.h>
@@ -15,9 +16,9 @@ using std::chrono::seconds;
 class Shell : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto found = sys::probe_sandbox();
+    const auto found = sandbox::probe_best();
     if (!found) GTEST_SKIP() << found.error().message;
-    tier = *found;
+    tier = found->tier;
     prepare_for_shell(test);
   }
   ShellOutcome run(const std::string& command, seconds timeout = seconds(20)) {
@@ -28,7 +29,7 @@ class Shell : public ::testing::Test {
   }
 
   fakes::TestFolder test;
-  sys::SandboxTier tier = sys::SandboxTier::none;
+  sandbox::Tier tier = sandbox::Tier::none;
 };
 
 TEST_F(Shell, WorksInTheWorkspace) {
@@ -52,6 +53,20 @@ TEST_F(Shell, SeesNothingElseOfOurs) {
   EXPECT_EQ(outcome.output.find("secret"), std::string::npos) << outcome.output;
   ::setenv("KAGENT_TEST_KEY", "canary", 1);
   EXPECT_EQ(run("env; cat /proc/*/environ").output.find("canary"), std::string::npos);
+}
+
+TEST_F(Shell, KillsWhatFillsTheDisk) {
+  const ShellOutcome outcome = run("for i in 1 2 3 4 5; do fallocate -l 1000000000 big$i; done; sleep 20; echo done");
+  EXPECT_EQ(outcome.end, ShellEnd::disk_full);
+  EXPECT_EQ(outcome.output.find("done"), std::string::npos);
+}
+
+TEST_F(Shell, KeepsHeadAndTailOfAFlood) {
+  const ShellOutcome outcome = run("echo first; yes | head -c 200000000; echo last", seconds(60));
+  EXPECT_GE(outcome.total_bytes, 200'000'000u);
+  EXPECT_LT(outcome.output.size(), 5u << 20);
+  EXPECT_EQ(outcome.output.rfind("first\n", 0), 0u);
+  EXPECT_NE(outcome.output.find("last\n"), std::string::npos);
 }
 
 TEST_F(Shell, KillsWhatRunsTooLong) {
