@@ -18,7 +18,7 @@
 #include "report/render.h"
 #include "status_line.h"
 #include "sys/environment.h"
-#include "sys/sandbox.h"
+#include "sandbox/policy.h"
 #include "sys/stop.h"
 #include "wire/members.h"
 
@@ -223,7 +223,7 @@ std::vector<std::string> gpus_to_use(const std::string& asked) {
   }
   if (!gpus.empty()) return gpus;
   std::size_t cards = 0;
-  for (const auto& node : sys::gpu_device_nodes()) {
+  for (const auto& node : sandbox::gpu_device_nodes()) {
     const std::string name = node.filename().string();
     const bool card = name.size() > 6 && name.rfind("nvidia", 0) == 0 && name.find_first_not_of("0123456789", 6) == std::string::npos;
     if (card) gpus.push_back(std::to_string(cards++));
