@@ -136,7 +136,8 @@ class Teller : public batch::JobObserver {
  private:
   void count_cost(const wire::Json& result) {
     const auto parsed = batch::parse_result(result);
-    const wire::Json& cost = wire::member(wire::member(parsed ? parsed->end.facts : wire::Json(), "usage"), "cost_usd");
+    if (!parsed) return;
+    const wire::Json& cost = wire::member(wire::member(parsed->end.facts, "usage"), "cost_usd");
     if (cost.is_number()) cost_usd_ += cost.get<double>();
   }
 
