@@ -41,7 +41,8 @@ struct ContextEdit {
   bool operator==(const ContextEdit&) const = default;
 };
 
-/// Append-only; each append is durable when it returns.
+/// Append-only; what was appended survives a kill when the append returns, and but for single results
+/// a machine that goes down.
 class Journal {
  public:
   virtual ~Journal() = default;

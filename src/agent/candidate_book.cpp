@@ -195,6 +195,10 @@ Result<void> CandidateBook::restore(const std::vector<CandidateRecord>& records)
       best_ = store::BestResult{entry.number, entry.evaluation};
     }
   }
+  // A kill between the last record and its file.
+  if (!records.empty()) {
+    KAGENT_TRY_VOID(folder_.keep_evaluation(records.back().evaluation));
+  }
   if (!best_) return {};
   const auto source = folder_.candidates() / best_->evaluation.candidate / "source";
   KAGENT_TRY(const auto stored, sys::ConfinedFolder::open(source));

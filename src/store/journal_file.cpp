@@ -42,7 +42,10 @@ Result<void> JournalFile::begin(int turn, const Reply& reply) {
 }
 
 Result<void> JournalFile::append(int turn, const ToolResult& result) {
-  return write({{"type", "result"}, {"turn", turn}, {"result", wire::to_json(result)}});
+  // Written, so that a kill does not lose it; synced with the turn. A machine that goes down in
+  // between loses what the call did to the workspace as well.
+  return file_.append_line(
+      wire::dump({{"type", "result"}, {"turn", turn}, {"result", wire::to_json(result)}}));
 }
 
 Result<void> JournalFile::append(const Turn& turn) {

@@ -22,7 +22,8 @@ struct RunStart {
   bool operator==(const RunStart&) const = default;
 };
 
-/// trajectory.jsonl: one JSON object a line, one write a line, synced when an append returns.
+/// trajectory.jsonl: one JSON object a line, one write a line, synced when an append returns; results
+/// of single calls are synced with their turn.
 class JournalFile : public Journal {
  public:
   /// A new file with its first line.

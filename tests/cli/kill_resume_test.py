@@ -29,6 +29,11 @@ class KillAndResume(unittest.TestCase):
             with self.subTest(str(moment)):
                 self.assertEqual(self.rig.check(moment, self.expected, number), "")
 
+    def test_killed_where_it_once_went_wrong(self):
+        """The record was there, and the file beside the candidate's source was not."""
+        moment = optimize_rig.Moment("journal", "append:candidate#3:after")
+        self.assertEqual(self.rig.check(moment, self.expected, "once"), "")
+
     def ended_early(self, name, *more):
         """The folder and exit code of a run that ends before its time."""
         out = self.rig.root / name
