@@ -86,6 +86,7 @@ Result<std::variant<toolbox::JudgedCandidate, Fault>> CandidateBook::judge() {
 Result<std::variant<toolbox::JudgedCandidate, Fault>> CandidateBook::judge_frozen(
     const Candidate& candidate) {
   toolbox::JudgedCandidate judged;
+  judged.best_before = best_figures();
   const auto known = entries_.find(candidate.hash);
   Entry entry;
   if (known != entries_.end()) {
@@ -104,6 +105,7 @@ Result<std::variant<toolbox::JudgedCandidate, Fault>> CandidateBook::judge_froze
   judged.evaluation = entry.evaluation;
   judged.outcome = report::outcome(entry.evaluation);
   for (const auto& [path, text] : candidate.files) judged.files.push_back(path);
+  judged.sources = {candidate.files.begin(), candidate.files.end()};
   judged.best = best_figures();
   judged.is_best = best_ && best_->number == entry.number;
   return std::variant<toolbox::JudgedCandidate, Fault>(std::move(judged));

@@ -100,6 +100,10 @@ LoopEnd Loop::run() {
   return end;
 }
 
+LoopEnd Loop::ended(StopReason reason, const std::string& explanation) {
+  return {reason, explanation, {}, turns_, usage_, earlier_seconds_, std::move(last_results_)};
+}
+
 Loop::Stop Loop::interrupted() const {
   if (!parts_.stop_requested()) return {};
   return std::pair{StopReason::interrupted, std::string("stopped by a signal")};

@@ -74,6 +74,9 @@ class Loop {
   /// Plays turns until one ends the run, and journals the end.
   LoopEnd run();
 
+  /// Instead of run(): the turns that were taken over ended the run for that reason.
+  LoopEnd ended(StopReason reason, const std::string& explanation);
+
  private:
   using Stop = std::optional<std::pair<StopReason, std::string>>;
 

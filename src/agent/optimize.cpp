@@ -95,7 +95,8 @@ struct Opened {
   store::RunStart start;
   std::vector<Turn> turns;
   ContextEdit context;
-  std::optional<Turn> cut_off;  // its calls are not all through
+  std::optional<Turn> cut_off;         // its calls are not all through
+  std::optional<store::RunEnd> ended;  // it had ended; a kill kept its result from being written
 };
 
 Result<Opened> start_new(const OptimizeRequest& request, const OptimizeParts& parts,
@@ -118,6 +119,7 @@ Result<Opened> start_again(const OptimizeRequest& request, const OptimizeParts& 
                                                    settings_of(request)));
   journal.use(std::move(file));
   std::error_code ignored;
+  const bool had_result = std::filesystem::exists(folder.result_file(), ignored);
   std::filesystem::remove(folder.result_file(), ignored);  // of the part that ended; no longer true
   KAGENT_TRY_VOID(book.restore(trajectory.candidates));
   std::optional<Turn> cut_off;
@@ -127,8 +129,15 @@ Result<Opened> start_again(const OptimizeRequest& request, const OptimizeParts& 
     cut_off->reply = *std::move(trajectory.unfinished);
     cut_off->results = std::move(trajectory.unfinished_results);
   }
-  return Opened{std::move(trajectory.start), std::move(trajectory.turns),
-                std::move(trajectory.context), std::move(cut_off)};
+  Opened opened{std::move(trajectory.start),
+                std::move(trajectory.turns),
+                std::move(trajectory.context),
+                std::move(cut_off),
+                {}};
+  if (trajectory.end && !had_result && !may_go_on(trajectory.end->reason)) {
+    opened.ended = std::move(trajectory.end);
+  }
+  return opened;
 }
 
 store::RunResult blank_result(const OptimizeRequest& request, const std::string& model,
@@ -169,7 +178,8 @@ Result<OptimizeEnd> play(const OptimizeRequest& request, const OptimizeParts& pa
              [] { return std::chrono::steady_clock::now(); }, parts.on_step, parts.on_status},
             request.loop, opened.start.system, opened.start.opening);
   loop.take_over(opened.turns, opened.context, std::move(opened.cut_off));
-  LoopEnd end = loop.run();
+  LoopEnd end =
+      opened.ended ? loop.ended(opened.ended->reason, opened.ended->explanation) : loop.run();
   OptimizeEnd done;
   done.result = blank_result(request, parts.chat.name(), folder);
   done.result.outcome = outcome_word(end, book.best());

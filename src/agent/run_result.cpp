@@ -21,6 +21,22 @@ std::string outcome_word(const Error& error) {
   return "internal";
 }
 
+bool may_go_on(StopReason reason) {
+  switch (reason) {
+    case StopReason::turns:
+    case StopReason::tokens:
+    case StopReason::money:
+    case StopReason::wall_clock:
+    case StopReason::gpu_seconds:
+    case StopReason::network:
+    case StopReason::interrupted:
+    case StopReason::environment:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string outcome_word(const LoopEnd& end, const std::optional<store::BestResult>& best) {
   if (end.reason == StopReason::interrupted) return "interrupted";
   if (end.error) return outcome_word(*end.error);

@@ -14,11 +14,13 @@ namespace {
 using wire::Json;
 
 Json metrics(const Reply& reply) {
-  return {{"prompt_tokens", reply.usage.input_tokens},
-          {"completion_tokens", reply.usage.output_tokens},
-          {"cached_tokens", reply.usage.cached_tokens},
-          {"cost_usd", reply.usage.cost_usd},
-          {"extra", {{"cache_written_tokens", reply.usage.cache_written_tokens}}}};
+  Json json{{"prompt_tokens", reply.usage.input_tokens},
+            {"completion_tokens", reply.usage.output_tokens},
+            {"cached_tokens", reply.usage.cached_tokens},
+            {"cost_usd", reply.usage.cost_usd},
+            {"extra", {{"cache_written_tokens", reply.usage.cache_written_tokens}}}};
+  if (const Json tokens = tokens_of(reply); tokens.is_object()) json.update(tokens);
+  return json;
 }
 
 Json tool_calls(const Reply& reply) {

@@ -54,6 +54,7 @@ Json turns_of(const Segment& segment, const Grades& grades) {
               {"end", wire::word(turn.reply.end)},
               {"input_tokens", usage.input_tokens},
               {"output_tokens", usage.output_tokens}};
+    if (const Json tokens = tokens_of(turn.reply); tokens.is_object()) json.update(tokens);
     for (std::size_t i = 0; i < turn.results.size(); ++i) {
       if (Json grade = grades.of(turn.number, i); !grade.is_null()) {
         grade["call_id"] = turn.results[i].call_id;

@@ -39,6 +39,33 @@ std::string reasoning_of(const Reply& reply) {
   return text;
 }
 
+wire::Json tokens_of(const Reply& reply) {
+  if (reply.tokens.empty()) return nullptr;
+  const auto told = wire::parse_text(reply.tokens, "tokens");
+  if (!told || !told->is_object()) return nullptr;
+  wire::Json json;
+  const auto integers = [&](const char* theirs, const char* ours) {
+    const auto list = told->find(theirs);
+    if (list == told->end() || !list->is_array()) return;
+    for (const wire::Json& item : *list) {
+      if (!item.is_number_integer()) return;
+    }
+    json[ours] = *list;
+  };
+  integers("prompt_token_ids", "prompt_token_ids");
+  integers("token_ids", "completion_token_ids");
+  const auto list = told->find("logprobs");
+  if (list == told->end() || !list->is_array()) return json;
+  wire::Json numbers = wire::Json::array();
+  for (const wire::Json& item : *list) {
+    const auto number = item.is_object() ? item.find("logprob") : item.end();
+    if (!item.is_object() || number == item.end() || !number->is_number()) return json;
+    numbers.push_back(*number);
+  }
+  json["logprobs"] = std::move(numbers);
+  return json;
+}
+
 wire::Json tool_definitions(const std::vector<ToolSpec>& tools) {
   wire::Json all = wire::Json::array();
   for (const ToolSpec& tool : tools) {

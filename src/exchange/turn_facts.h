@@ -27,6 +27,10 @@ Result<RunFacts> read_facts(const store::RunFolder& folder);
 /// none.
 std::string reasoning_of(const Reply& reply);
 
+/// `{prompt_token_ids, completion_token_ids, logprobs}` as far as the server told them; null
+/// otherwise. logprobs: one number for each token.
+wire::Json tokens_of(const Reply& reply);
+
 /// `[{type: "function", function: {name, description, parameters}}]`.
 wire::Json tool_definitions(const std::vector<ToolSpec>& tools);
 

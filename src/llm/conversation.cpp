@@ -126,6 +126,12 @@ RecordedOutcome outcome_of(const ToolResult& result) {
     outcome.word = result.text.substr(
         kPrefix.size(), end == std::string::npos ? std::string::npos : end - kPrefix.size());
   }
+  if (!outcome.word.empty()) return outcome;
+  // What bash ends its output with; the harness's status line may follow.
+  const std::size_t exit = result.text.rfind("[exit code ");
+  if (exit != std::string::npos && (exit == 0 || result.text[exit - 1] == '\n')) {
+    outcome.word = result.text.substr(exit + 1, result.text.find(']', exit) - exit - 1);
+  }
   return outcome;
 }
 

@@ -62,12 +62,15 @@ OpenModel open_replay(const std::string& name, Conversation conversation, const 
   return model;
 }
 
+/// A turn re-reads the conversation from the provider's cache: 40k tokens are a usual middle.
+double typical_turn(const std::optional<Price>& price) {
+  return price ? price->cost({40'000, 36'000, 1'500, 3'000, 0}) : 0;
+}
+
 std::string price_line(const std::string& name, const std::optional<Price>& price) {
   if (!price) return name + ": no price is known, so its cost is not counted";
-  // A turn re-reads the conversation from the provider's cache: 40k tokens are a usual middle.
-  const double turn = price->cost({40'000, 36'000, 1'500, 3'000, 0});
   return fmt::format("{}: ${:g} in, ${:g} out a million tokens; a turn costs about ${:.3f}", name,
-                     price->input, price->output, turn);
+                     price->input, price->output, typical_turn(price));
 }
 
 }  // namespace
@@ -104,6 +107,7 @@ Result<OpenModel> open_model(ModelChoice& choice, const std::filesystem::path& s
   KAGENT_TRY(settings.price, find_price(table(share, "prices.json"), choice.name));
   OpenModel model;
   model.priced = settings.price.has_value();
+  model.typical_turn_usd = typical_turn(settings.price);
   model.price_note = price_line(choice.name, settings.price);
   model.chat = std::make_unique<HttpModel>(std::move(settings), notice);
   if (choice.single) model.chat = std::make_unique<FencedClient>(std::move(model.chat));

@@ -29,6 +29,7 @@ struct ModelChoice {
 struct OpenModel {
   std::unique_ptr<ChatClient> chat;
   ReplayClient* replay = nullptr;  // chat, where it is one
+  double typical_turn_usd = 0;     // where priced: in the middle of a usual conversation
   std::string price_note;          // how money is counted; empty for a recording
   bool priced = false;
 };

@@ -39,7 +39,9 @@ Result<Reply> ReplayClient::complete(const ChatRequest& request) {
     reply.model = "replay";
     return reply;
   }
-  return conversation_[next_++].reply;
+  Reply reply = conversation_[next_++].reply;
+  reply.usage.cost_usd = 0;  // was paid for when it was recorded
+  return reply;
 }
 
 void ReplayClient::compare(const std::vector<ToolResult>& results) {

@@ -33,6 +33,8 @@ class ReplayClient : public ChatClient {
   void compare(const std::vector<ToolResult>& results);
 
   int differences() const { return differences_; }
+  std::size_t replies() const { return conversation_.size(); }
+  std::size_t used() const { return next_; }
 
  private:
   std::string name_;

@@ -4,6 +4,7 @@
 #include <kagent/evaluation.h>
 #include <kagent/result.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,10 +24,12 @@ struct JudgedCandidate {
   int number = 0;              // from 1, in the order in which they were first judged
   bool judged_before = false;  // the same text: the earlier evaluation is given again
   bool is_best = false;
-  std::string outcome;             // stable word: "success", "slower", "mismatch", …
-  std::vector<std::string> files;  // what it consists of
+  std::string outcome;                         // stable word: "success", "slower", "mismatch", …
+  std::vector<std::string> files;              // what it consists of
+  std::map<std::string, std::string> sources;  // texts of these files
   Evaluation evaluation;
-  std::optional<BestFigures> best;  // of all so far, this one included
+  std::optional<BestFigures> best_before;  // of all that were judged before it
+  std::optional<BestFigures> best;         // of all so far, this one included
 };
 
 /// Freezes what stands in the workspace now and judges it.

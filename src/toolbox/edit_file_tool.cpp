@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "toolbox/arguments.h"
 #include "toolbox/edit_match.h"
+#include "toolbox/placeholder.h"
 
 #include <fmt/format.h>
 
@@ -94,6 +95,13 @@ ToolOutcome EditFileTool::run(const std::string& arguments) {
   const std::string replacement = given.text("new");
   if (wanted.empty()) return failed("\"old\" is empty; use write_file to write a whole file");
   if (wanted == replacement) return failed("\"old\" and \"new\" are the same; nothing was changed");
+  if (const auto found = find_placeholder(replacement, wanted); found.line > 0) {
+    return failed(
+        fmt::format("line {} of \"new\" stands for code that is left out: {}\nThe file would lack "
+                    "it. Write all of "
+                    "it, or replace less; nothing was changed",
+                    found.line, found.text));
+  }
   const auto path = WorkspaceFiles::normalize(given.text("path"));
   if (!path) return failed(path.error().message);
   // Not through files_: what the model has not seen must not count as seen.

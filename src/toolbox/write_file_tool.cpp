@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "toolbox/arguments.h"
+#include "toolbox/placeholder.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,13 @@ ToolOutcome WriteFileTool::run(const std::string& arguments) {
   const auto path = WorkspaceFiles::normalize(given.text("path"));
   if (!path) return failed(path.error().message);
   const std::string text = given.text("text");
+  const auto before = files_.folder().read(*path, 4u << 20);
+  if (const auto found = find_placeholder(text, before ? *before : ""); found.line > 0) {
+    return failed(fmt::format(
+        "line {} stands for code that is left out: {}\nThe file would lack it. Write all of it, or "
+        "change a part with edit_file; nothing was written",
+        found.line, found.text));
+  }
   if (auto written = files_.write(*path, text); !written) return failed(written.error().message);
   return {fmt::format("wrote {}: {} lines, {} bytes", *path, base::split_lines(text).size(),
                       text.size())};

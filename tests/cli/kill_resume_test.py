@@ -30,9 +30,10 @@ class KillAndResume(unittest.TestCase):
                 self.assertEqual(self.rig.check(moment, self.expected, number), "")
 
     def test_killed_where_it_once_went_wrong(self):
-        """The record was there, and the file beside the candidate's source was not."""
-        moment = optimize_rig.Moment("journal", "append:candidate#3:after")
-        self.assertEqual(self.rig.check(moment, self.expected, "once"), "")
+        """The record was there, the file beside the candidate's source was not; the end was there, the result was not."""
+        for step in ("append:candidate#3:after", "append:end#1:after"):
+            with self.subTest(step):
+                self.assertEqual(self.rig.check(optimize_rig.Moment("journal", step), self.expected, "once"), "")
 
     def ended_early(self, name, *more):
         """The folder and exit code of a run that ends before its time."""

@@ -211,7 +211,7 @@ class Rig:
         if not folders or not (folders[0] / "run.json").exists():
             self.finish(out, "--quiet")  # nothing was said of that folder yet: a user starts again
             folders = [folder for folder in out.iterdir() if (folder / "result.json").exists()]
-        else:
+        elif not (folders[0] / "result.json").exists():  # else it was over
             code, said = self.finish(out, "--quiet", "--resume", str(folders[0]))
             if "error:" in said:
                 return f"--resume: exit {code}: {said.strip()}"

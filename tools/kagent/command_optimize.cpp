@@ -196,10 +196,32 @@ void write_transcript(const store::RunFolder& folder, StatusLine& line) {
   if (!written) line.say("transcript: " + written.error().message);
 }
 
+/// What the run may come to, where a price is known.
+std::string cost_of_all(const OptimizeOptions& options, const llm::OpenModel& model) {
+  if (!model.priced) return "";
+  std::string text = fmt::format(", all {} turns about ${:.2f}", options.max_turns,
+                                 options.max_turns * model.typical_turn_usd);
+  if (options.budget_usd > 0) text += fmt::format("; it ends at ${:.2f}", options.budget_usd);
+  return text;
+}
+
+std::string replay_line(const llm::ReplayClient* replay) {
+  if (replay == nullptr) return "";
+  return fmt::format("recording:       {} of {} replies used; {}", replay->used(), replay->replies(),
+                     replay->differences() == 0
+                         ? "every result compared came out as recorded"
+                         : fmt::format("{} results differ from it", replay->differences()));
+}
+
 NextSteps next_steps(const OptimizeOptions& options, const evaluator::Installation& installation,
-                     const JudgeSettings& settings) {
-  return {options.task, options.model.name, installation.libexec / "python", settings,
-          options.judge.arguments()};
+                     const JudgeSettings& settings, const llm::OpenModel& model) {
+  return {options.task,
+          options.model.name,
+          installation.libexec / "python",
+          settings,
+          options.judge.arguments(),
+          options.model.base_url,
+          replay_line(model.replay)};
 }
 
 Result<agent::OptimizeEnd> run(const OptimizeOptions& options, agent::OptimizeRequest& request,
@@ -247,7 +269,7 @@ Result<int> optimize(OptimizeOptions& options) {
   KAGENT_TRY_VOID(folder.write_run(run_facts(options, request, nullptr)));
   if (!request.warnings.empty()) say(options, base::join(request.warnings, ". "));
   say(options, "run folder: " + folder.path().string());
-  if (!model.price_note.empty()) say(options, model.price_note);
+  if (!model.price_note.empty()) say(options, model.price_note + cost_of_all(options, model));
   session_options.progress = [&line](const std::string& phase) { line.phase(phase); };
   auto end = run(options, request, std::move(session_options), model, folder, line);
   write_transcript(folder, line);
@@ -263,7 +285,7 @@ Result<int> optimize(OptimizeOptions& options) {
   if (end->error) print_error(*end->error);
   fmt::print("{}", options.judge.json
                        ? wire::dump(store::to_json(end->result)) + "\n"
-                       : closing_lines(end->result, next_steps(options, installation, settings)));
+                       : closing_lines(end->result, next_steps(options, installation, settings, model)));
   std::fflush(stdout);
   return code_of(*end);
 }

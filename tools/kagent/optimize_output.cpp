@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize_output.h"
 
+#include "agent/run_result.h"
 #include "base/text.h"
 #include "report/evaluation_text.h"
 
@@ -65,23 +66,6 @@ const char* more_of(StopReason reason) {
 
 }  // namespace
 
-bool can_go_on(StopReason reason) {
-  switch (reason) {
-    case StopReason::turns:
-    case StopReason::tokens:
-    case StopReason::wall_clock:
-    case StopReason::money:
-    case StopReason::gpu_seconds:
-    case StopReason::target_reached:
-    case StopReason::network:
-    case StopReason::interrupted:
-    case StopReason::environment:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string closing_lines(const store::RunResult& result, const NextSteps& next) {
   std::string text =
       fmt::format("{}: {} ({} turns, {} candidates, {:.1f} s", result.outcome, result.explanation,
@@ -89,9 +73,11 @@ std::string closing_lines(const store::RunResult& result, const NextSteps& next)
   if (result.usage.cost_usd > 0) text += fmt::format(", ${:.2f}", result.usage.cost_usd);
   text += ")\n";
   text += result.best ? best_lines(result, next) : "no correct candidate\n";
-  if (can_go_on(result.stop)) {
+  if (!next.replay.empty()) text += next.replay + "\n";
+  if (agent::may_go_on(result.stop) || result.stop == StopReason::target_reached) {
     std::vector<std::string> resume{"kagent", "optimize", next.task, "--model", next.model};
     resume.insert(resume.end(), next.judge_arguments.begin(), next.judge_arguments.end());
+    if (!next.base_url.empty()) resume.insert(resume.end(), {"--base-url", next.base_url});
     resume.insert(resume.end(), {"--resume", result.folder});
     text += "go on:           " + command(resume) + more_of(result.stop) + "\n";
   }

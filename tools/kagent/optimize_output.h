@@ -18,12 +18,11 @@ struct NextSteps {
   std::filesystem::path python;  // folder of the module that a candidate imports
   JudgeSettings settings;
   std::vector<std::string> judge_arguments;  // "--backend", "cpu", …
+  std::string base_url;                      // of the model; mostly empty
+  std::string replay;                        // how reality and recording went together; else empty
 };
 
 /// For people; several lines.
 std::string closing_lines(const store::RunResult& result, const NextSteps& next);
-
-/// Whether --resume can go on: by itself, or with a larger budget.
-bool can_go_on(StopReason reason);
 
 }  // namespace kagent::cli

@@ -101,6 +101,18 @@ TEST(Reasoning, IsReadFromEachWireFormat) {
   }
 }
 
+TEST(Tokens, AreTakenAsFarAsTheServerToldThem) {
+  Reply said;
+  EXPECT_TRUE(tokens_of(said).is_null());
+  said.tokens =
+      R"({"prompt_token_ids":[1,2],"token_ids":[7,8],"logprobs":[{"token":"a","logprob":-0.5},{"token":"b","logprob":-1}]})";
+  EXPECT_EQ(tokens_of(said),
+            wire::Json::parse(
+                R"({"prompt_token_ids":[1,2],"completion_token_ids":[7,8],"logprobs":[-0.5,-1]})"));
+  said.tokens = R"({"token_ids":[7,"x"],"logprobs":[{"token":"a"}]})";
+  EXPECT_TRUE(tokens_of(said).is_null()) << "what is not whole is left out";
+}
+
 TEST(Transcript, NothingThatWasSaidClosesAFenceOrReachesTheTerminal) {
   store::Trajectory trajectory = five_turns();
   trajectory.turns[0].results[0].text = "```\n# not a heading\n````\n\x1b[2J";

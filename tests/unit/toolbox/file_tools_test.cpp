@@ -115,6 +115,17 @@ TEST_F(FileTools, EditRefusesWithoutChangingAnything) {
   EXPECT_EQ(test.read("kernels/a.cu"), before);
 }
 
+TEST_F(FileTools, PlaceholdersForCodeAreRefused) {
+  const std::string before = test.read("kernels/a.cu");
+  EXPECT_TRUE(
+      says(edit("kernels/a.cu", "two", "2\n// ... rest unchanged ..."),
+           "line 2 of \"new\" stands for code that is left out: // ... rest unchanged ..."));
+  const ToolOutcome written = write("kernels/a.cu", "one\n# ... existing code ...\n");
+  EXPECT_TRUE(written.is_error);
+  EXPECT_TRUE(says(written, "line 2 stands for code that is left out"));
+  EXPECT_EQ(test.read("kernels/a.cu"), before);
+}
+
 TEST_F(FileTools, EditRefusesAFileThatChangedSinceItWasSeen) {
   read({{"path", "kernels/a.cu"}});
   test.write("kernels/a.cu", "one\nTWO\nthree\n");
