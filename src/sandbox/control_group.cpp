@@ -65,8 +65,8 @@ std::optional<ControlGroup> ControlGroup::create(std::uint64_t memory_bytes, std
     const fs::path folder = parent / ("kagent-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
     if (!fs::create_directory(folder, code)) continue;
     ControlGroup group(folder);
-    if (write_text(folder / "memory.max", std::to_string(memory_bytes)) &&
-        write_text(folder / "pids.max", std::to_string(processes))) {
+    const std::string most = defends("process_limit") ? std::to_string(processes) : "max";
+    if (write_text(folder / "memory.max", std::to_string(memory_bytes)) && write_text(folder / "pids.max", most)) {
       write_text(folder / "memory.swap.max", "0");
       write_text(folder / "memory.oom.group", "1");  // a tree with a hole in it is of no use
       return group;

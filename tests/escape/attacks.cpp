@@ -342,11 +342,24 @@ std::string shared_memory(const Targets& targets) {
   return ::shmget(targets.shared_memory_key, 4096, 0) >= 0 ? "found the host's shared memory" : "";
 }
 
-// --- floods (the suite's policies allow 512 MiB of memory, 32 MiB of scratch and files of 64 MiB) ---
+// --- floods (the suite's policies allow 512 MiB of memory, a GiB for the tree, 32 MiB of scratch and files of 64 MiB) ---
 std::string memory_bomb(const Targets&) {
   constexpr std::size_t kBytes = 1ul << 30;
   void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory != MAP_FAILED ? "got a GiB of memory" : "";
+}
+
+/// Memory that no limit of a process counts.
+std::string memory_files(const Targets&) {
+  const std::string block(1 << 20, 'x');
+  for (int file = 0; file < 25; ++file) {
+    const int fd = ::memfd_create("flood", 0);
+    if (fd < 0) return {};
+    for (int i = 0; i < 60; ++i) {
+      if (::write(fd, block.data(), block.size()) != static_cast<ssize_t>(block.size())) return {};
+    }
+  }
+  return "filled 1500 MiB of memory files";
 }
 
 std::string fill(const std::string& path, std::size_t bytes) {
@@ -398,7 +411,8 @@ const std::map<std::string, Attack>& attacks() {
       {"tcp", tcp},                         {"udp", udp},
       {"unix_socket", unix_socket},         {"abstract_socket", abstract_socket},
       {"other_sockets", other_sockets},     {"shared_memory", shared_memory},
-      {"memory_bomb", memory_bomb},         {"scratch_flood", scratch_flood},
+      {"memory_bomb", memory_bomb},         {"memory_files", memory_files},
+               {"scratch_flood", scratch_flood},
       {"large_file", large_file},           {"descriptors", descriptors}};
   return all;
 }

@@ -27,6 +27,7 @@ bool is_claimed(Tier tier, const std::string& role, const std::string& name, con
   if (name == "new_program") return role == "leaf";
   const bool of_fresh_children = name == "find_server" || name == "be_server_user";
   if (of_fresh_children) return holding.fresh_children && (name == "find_server" || ::geteuid() == 0);
+  if (name == "memory_files") return holding.control_group;
   if (tier == Tier::landlock && name == "signal_others") return holding.landlock_version >= 6;
   return true;
 }
