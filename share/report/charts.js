@@ -59,6 +59,8 @@
     },
   };
 
+  // 1, 2 and 5 times a power of ten: more of a logarithmic axis runs into one another.
+  const isRound = (value) => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(6)));
   const shown = (value) => (value === null ? "" : Number(value.toPrecision(4)).toString());
   document.querySelectorAll(".chart").forEach((place, index) => {
     const made = charts[index];
@@ -67,12 +69,14 @@
     // An axis covers the whiskers too, which Chart.js does not know of.
     const all = made.series.flatMap((series) => [...series.values, ...series.low, ...series.high]).filter((value) => value !== null);
     const whole = all.every(Number.isInteger);
+    const crowded = made.logarithmic && Math.max(1, ...all) / Math.min(1, ...all) > 3;
     const values = {
-      suggestedMin: made.logarithmic ? Math.min(1, ...all) * 0.95 : undefined,
-      suggestedMax: Math.max(...all, made.base) * (made.logarithmic ? 1.05 : 1),
+      min: made.logarithmic ? Math.min(1, ...all) * 0.9 : undefined,
+      max: made.logarithmic ? Math.max(1, ...all) * 1.1 : undefined,
+      suggestedMax: Math.max(...all, made.base),
       type: made.logarithmic ? "logarithmic" : "linear",
       title: { display: made.unit !== "", text: made.unit },
-      ticks: { callback: (value) => shown(value), autoSkip: true, maxTicksLimit: 12, ...(whole ? { precision: 0 } : {}) },
+      ticks: { callback: (value) => (crowded && !isRound(value) ? "" : shown(value)), autoSkip: true, maxTicksLimit: 12, ...(whole ? { precision: 0 } : {}) },
     };
     const names = { ticks: { autoSkip: !lying, maxRotation: 60 }, grid: { display: false } };
     new Chart(place.querySelector("canvas"), {

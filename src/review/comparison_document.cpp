@@ -108,19 +108,19 @@ class Comparison {
 
 report::Document comparison_document(const std::string& name_a, const std::vector<JobResult>& a, const std::string& name_b,
                                      const std::vector<JobResult>& b) {
-  const auto tasks_a = by_task(a), tasks_b = by_task(b);
+  const auto tasks_a = by_task(a), tasks_b = by_task(b);   // best_of_samples() keeps the batch's order
   Comparison comparison;
   std::vector<std::string> only_a, only_b;
-  for (const auto& [key, result] : tasks_a) {
-    const auto found = tasks_b.find(key);
+  for (const JobResult* result : batch::best_of_samples(a)) {
+    const auto found = tasks_b.find({result->level, result->task});
     if (found == tasks_b.end()) {
       only_a.push_back(result->id);
     } else {
       comparison.add(*result, *found->second);
     }
   }
-  for (const auto& [key, result] : tasks_b) {
-    if (!tasks_a.contains(key)) only_b.push_back(result->id);
+  for (const JobResult* result : batch::best_of_samples(b)) {
+    if (!tasks_a.contains({result->level, result->task})) only_b.push_back(result->id);
   }
   report::Document document;
   document.title = "kagent: B against A";
