@@ -38,6 +38,9 @@ def install(root, kagent, share, channel_module, pause=0.0):
         os.link(kagent, root / "bin" / "kagent")
     except OSError:  # another file system
         shutil.copy(kagent, root / "bin" / "kagent")
+    sandbox = pathlib.Path(kagent).resolve().parents[1] / "libexec" / "kagent" / "kagent-sandbox"
+    if sandbox.exists():
+        shutil.copy(sandbox, libexec / "kagent-sandbox")
     shutil.copytree(share, root / "share" / "kagent")
     shutil.copy(channel_module, libexec / "kagent_channel.py")
     (libexec / "pause").write_text(str(pause))
