@@ -33,7 +33,7 @@ void add_system(std::vector<Entry>& view) {
 
 void add_gpu(std::vector<Entry>& view) {
   std::error_code code;
-  for (const char* file : {"/sys/module/nvidia", "/sys/bus/pci", "/sys/devices", "/etc/nvidia", "/etc/OpenCL"}) {
+  for (const char* file : {"/sys/module/nvidia", "/sys/bus/pci", "/sys/devices", "/etc/nvidia", "/etc/OpenCL", "/opt/nvidia"}) {
     if (fs::exists(file, code)) view.push_back({EntryKind::read_only, file, file});
   }
   for (const auto& node : gpu_device_nodes()) view.push_back({EntryKind::device, node, node});
