@@ -33,7 +33,7 @@ void add_system(std::vector<Entry>& view) {
 
 void add_gpu(std::vector<Entry>& view) {
   std::error_code code;
-  for (const char* file : {"/sys/module/nvidia", "/sys/bus/pci", "/sys/devices", "/etc/nvidia", "/etc/OpenCL", "/opt/nvidia"}) {
+  for (const char* file : {"/sys/module/nvidia", "/sys/bus/pci", "/sys/devices", "/etc/nvidia", "/etc/OpenCL"}) {
     if (fs::exists(file, code)) view.push_back({EntryKind::read_only, file, file});
   }
   for (const auto& node : gpu_device_nodes()) view.push_back({EntryKind::device, node, node});
@@ -68,6 +68,10 @@ Result<std::vector<Entry>> view_of(const Policy& policy) {
   // A later mount hides what an earlier one put below it, so depth decides, whichever of the two is read-only.
   const auto frozen = defends("read_only") ? EntryKind::read_only : EntryKind::read_write;
   for (const auto& mount : policy.read_only) mounts.push_back({frozen, mount.ours, mount.theirs});
+  // ncu's own files; /opt may hold a folder of the policy too.
+  if (std::error_code code; policy.gpu == GpuAccess::devices && fs::exists("/opt/nvidia", code)) {
+    mounts.push_back({EntryKind::read_only, "/opt/nvidia", "/opt/nvidia"});
+  }
   for (const auto& mount : policy.read_write) mounts.push_back({EntryKind::read_write, mount.ours, mount.theirs});
   const auto depth = [](const Entry& entry) { return std::distance(entry.theirs.begin(), entry.theirs.end()); };
   std::stable_sort(mounts.begin(), mounts.end(), [&](const auto& a, const auto& b) { return depth(a) < depth(b); });
