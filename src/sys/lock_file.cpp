@@ -74,7 +74,9 @@ class Ticket {
     const fs::path unnamed = queue / (std::string(".new-") + name);
     Fd fd(::open(unnamed.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return failed("queue at", unnamed);
-    if (::rename(unnamed.c_str(), (queue / name).c_str()) != 0) return failed("queue at", queue / name);
+    const bool named = ::link(unnamed.c_str(), (queue / name).c_str()) == 0;
+    ::unlink(unnamed.c_str());
+    if (!named) return failed("queue at", queue / name);
     return Ticket(std::move(fd), queue, name);
   }
   Ticket(Ticket&&) noexcept = default;
