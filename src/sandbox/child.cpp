@@ -83,9 +83,11 @@ Result<Child> Child::start(sys::SpawnRequest request, Policy policy, Tier tier) 
     lead_to(request.environment, private_folder->path());
   }
   std::vector<std::string> arguments;
+  if (has_own_root(tier)) arguments = {program.string(), "--guard", "--"};
   if (tier == Tier::bubblewrap) {
     policy.read_only.push_back({program, program});
-    KAGENT_TRY(arguments, bubblewrap_arguments(policy));
+    KAGENT_TRY(const auto wall, bubblewrap_arguments(policy));
+    arguments.insert(arguments.end(), wall.begin(), wall.end());
   }
   arguments.insert(arguments.end(), {program.string(), to_text(order), "--"});
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
@@ -106,7 +108,7 @@ Result<Child> Child::start(sys::SpawnRequest request, Policy policy, Tier tier) 
   if (group) request.control_group = group->members().string();
   // The launcher sets this one, for the user that it becomes; for root it would not count.
   request.limits.processes.reset();
-  request.ends_own_tree = tier == Tier::landlock;
+  request.ends_own_tree = true;
   KAGENT_TRY(auto process, sys::Process::spawn(request));
   Child child(std::move(process), std::move(reader));
   child.private_folder_ = std::move(private_folder);

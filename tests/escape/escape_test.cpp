@@ -9,6 +9,7 @@
 #include "sandbox/child.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe.h"
+#include "sys/files.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,6 +92,42 @@ TEST(Escape, NobodyOutlivesAKilledParent) {
     ::waitpid(pid, nullptr, 0);
     ::usleep(500'000);
     EXPECT_FALSE(host.still_beats()) << sandbox::word(tier);
+  }
+}
+
+/// Processes of this machine that name `text` on their command line.
+int processes_naming(const std::string& text) {
+  int found = 0;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", code)) {
+    const auto line = sys::read_file(entry.path() / "cmdline", 1 << 20);
+    found += line && line->find(text) != std::string::npos ? 1 : 0;
+  }
+  return found;
+}
+
+/// Also while the tree is only being made.
+TEST(Escape, NobodyOutlivesAParentKilledAtAnyMoment) {
+  for (const Tier tier : {Tier::bubblewrap, Tier::namespaces, Tier::landlock}) {
+    if (!sandbox::probe(tier)) continue;
+    const TargetsOnHost host;
+    for (int moment = 0; moment < 60; ++moment) {
+      const int pid = ::fork();
+      if (pid == 0) {
+        static_cast<void>(run_attack(host, tier, "tools", "stay"));
+        ::_exit(0);
+      }
+      ::usleep(static_cast<unsigned>(moment) * 400);
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+    const std::string folder = std::filesystem::path(host.seen_from(Tier::none).own_folder).parent_path();
+    int left = 1;
+    for (int wait = 0; wait < 30 && left > 0; ++wait) {
+      ::usleep(100'000);
+      left = processes_naming(folder);
+    }
+    EXPECT_EQ(left, 0) << sandbox::word(tier);
   }
 }
 

@@ -40,14 +40,18 @@ void tell_status(int status) {
 /// What was meant for the program; the other side must see when that closes it.
 void close_descriptors() { ::syscall(SYS_close_range, 3U, static_cast<unsigned>(kStatusDescriptor - 1), 0); }
 
+void unblock_signals() {
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 int fork_program(const Step& program) {
   const int parent = ::getpid();
   const int pid = ::fork();
   if (pid != 0) return pid;
   ::fcntl(kStatusDescriptor, F_SETFD, FD_CLOEXEC);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  unblock_signals();
   if (!die_with(parent)) ::_exit(kLauncherFailed);
   const auto result = program();
   std::fprintf(stderr, "%s\n", result.error().message.c_str());
@@ -115,24 +119,25 @@ Result<int> keep_tree(const Step& prepare, const Step& program) {
   return exit_code(wait_for(first));
 }
 
-Result<int> guard_tree(const Step& program) {
+namespace {
+
+/// The program's status; empty where it was asked to end before that.
+Result<std::optional<int>> guard(const std::function<int()>& start) {
   if (!defends("guardian")) {
-    const int pid = fork_program(program);
+    const int pid = start();
     if (pid < 0) return failed("fork");
-    const int status = wait_for(pid);
-    tell_status(status);
-    return exit_code(status);
+    return std::optional(wait_for(pid));
   }
   const int parent = ::getppid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // killed at once we could not take the tree along
+  if (defends("death_with_parent")) ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // killed at once we could not take the tree along
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  if (::getppid() != parent) return kLauncherFailed;
-  const int pid = fork_program(program);
+  if (::getppid() != parent) return std::optional<int>();
+  const int pid = start();
   if (pid < 0) return failed("fork");
   close_descriptors();
   const sys::Fd events(::signalfd(-1, &signals, SFD_CLOEXEC));
@@ -148,9 +153,30 @@ Result<int> guard_tree(const Step& program) {
     asked_to_end = got == static_cast<ssize_t>(sizeof event) && event.ssi_signo == SIGTERM;
   }
   kill_tree();
+  return status;
+}
+
+}  // namespace
+
+Result<int> guard_tree(const Step& program) {
+  KAGENT_TRY(const auto status, guard([&] { return fork_program(program); }));
   if (!status) return 128 + SIGTERM;
   tell_status(*status);
   return exit_code(*status);
+}
+
+Result<int> guard_command(char** arguments) {
+  const auto start = [&] {
+    const int parent = ::getpid();
+    const int pid = ::fork();
+    if (pid != 0) return pid;
+    unblock_signals();
+    if (die_with(parent)) ::execv(arguments[0], arguments);
+    std::fprintf(stderr, "%s\n", failed(std::string("start ") + arguments[0]).message.c_str());
+    ::_exit(kLauncherFailed);
+  };
+  KAGENT_TRY(const auto status, guard(start));
+  return status ? exit_code(*status) : 128 + SIGTERM;
 }
 
 }  // namespace kagent::sandbox

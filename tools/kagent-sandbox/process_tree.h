@@ -15,8 +15,12 @@ using Step = std::function<Result<void>()>;
 /// program ends in exec; it returns only what kept it from that.
 Result<int> keep_tree(const Step& prepare, const Step& program);
 
-/// Without PID namespaces: this process adopts every orphan of the program and kills them all at its end,
-/// on SIGTERM, and when its own parent dies.
+/// This process adopts every orphan of the program and kills them all at its end, on SIGTERM, and when its own
+/// parent dies, at whatever moment that is: bubblewrap alone leaves a child behind that waits for ever where it is
+/// killed between its fork and its first word. The status goes to kStatusDescriptor.
 Result<int> guard_tree(const Step& program);
+
+/// The same around a command that tells the status itself.
+Result<int> guard_command(char** arguments);
 
 }  // namespace kagent::sandbox
