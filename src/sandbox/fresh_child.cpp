@@ -63,7 +63,9 @@ Result<void> FreshNest::enter(int parent, const Confinement& confinement) {
     if (::unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0) return failed("namespaces of a child");
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return failed("make / private");
     KAGENT_TRY_VOID(mount_proc());
-    KAGENT_TRY_VOID(mount_private_folders(bytes_, confinement.kept_folders));
+    std::vector<std::string> kept = mounts_in_scratch();
+    kept.insert(kept.end(), confinement.kept_folders.begin(), confinement.kept_folders.end());
+    KAGENT_TRY_VOID(mount_private_folders(bytes_, kept));
     if (const unsigned user = next_user(); user != 0) KAGENT_TRY_VOID(become_child_user(user));
     std::signal(SIGABRT, end_by_abort);
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/own_root.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "sandbox/defence.h"
 #include "sandbox/view.h"
@@ -42,6 +45,7 @@ Result<void> make_folder(const fs::path& path) {
 Result<void> make_target(const fs::path& ours, const fs::path& target) {
   std::error_code code;
   if (fs::is_directory(ours, code)) return make_folder(target);
+  if (fs::exists(target, code)) return {};   // inside a folder that is shown, maybe read-only
   const sys::Fd file(::open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (!file) return failed("make " + target.string());
   return {};
@@ -144,19 +148,39 @@ Result<void> enter_own_root(const Policy& policy) {
   return {};
 }
 
+std::vector<std::string> mounts_in_scratch() {
+  std::vector<std::string> found;
+  std::ifstream file("/proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::string skipped, escaped, path;
+    fields >> skipped >> skipped >> skipped >> skipped >> escaped;
+    for (std::size_t i = 0; i < escaped.size(); ++i) {
+      const bool octal = escaped[i] == '\\' && i + 3 < escaped.size();   // a space is \040
+      path += octal ? static_cast<char>(std::stoi(escaped.substr(i + 1, 3), nullptr, 8)) : escaped[i];
+      if (octal) i += 3;
+    }
+    if (path.rfind("/tmp/", 0) == 0 || path.rfind("/dev/shm/", 0) == 0) found.push_back(path);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 Result<void> mount_private_folders(std::uint64_t bytes, const std::vector<std::string>& kept) {
-  std::vector<sys::Fd> folders;
-  for (const std::string& folder : kept) {
-    folders.emplace_back(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!folders.back()) return failed("open " + folder);
+  std::vector<sys::Fd> sources;
+  for (const std::string& path : kept) {
+    sources.emplace_back(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!sources.back()) return failed("open " + path);
   }
   KAGENT_TRY_VOID(mount_tmpfs("/tmp", bytes, "1777"));
   KAGENT_TRY_VOID(mount_tmpfs("/dev/shm", bytes, "1777"));
   for (std::size_t i = 0; i < kept.size(); ++i) {
+    const std::string source = "/proc/self/fd/" + std::to_string(sources[i].get());
     std::error_code code;
-    fs::create_directories(kept[i], code);
-    const std::string source = "/proc/self/fd/" + std::to_string(folders[i].get());
-    if (::mount(source.c_str(), kept[i].c_str(), nullptr, MS_BIND, nullptr) != 0) return failed("keep " + kept[i]);
+    fs::create_directories(fs::path(kept[i]).parent_path(), code);
+    KAGENT_TRY_VOID(make_target(source, kept[i]));
+    if (::mount(source.c_str(), kept[i].c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) return failed("keep " + kept[i]);
   }
   return {};
 }

@@ -3,6 +3,9 @@
 // All of it acts on the calling process, in a mount namespace of its own and with CAP_SYS_ADMIN there.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "sandbox/policy.h"
 
 namespace kagent::sandbox {
@@ -13,7 +16,10 @@ Result<void> enter_own_root(const Policy& policy);
 /// A /proc that shows this process's PID namespace and nothing else.
 Result<void> mount_proc();
 
-/// /tmp and /dev/shm anew and empty. The folders in `kept` (below /tmp) stay where they are.
+/// What is mounted below /tmp and /dev/shm, outer ones first: an installation may lie there.
+std::vector<std::string> mounts_in_scratch();
+
+/// /tmp and /dev/shm anew and empty. What `kept` names below them, outer ones first, stays where it is.
 Result<void> mount_private_folders(std::uint64_t bytes, const std::vector<std::string>& kept);
 
 }  // namespace kagent::sandbox

@@ -12,6 +12,8 @@ sandbox::Policy policy_for(const TargetsOnHost& host, sandbox::Tier tier, const 
   sandbox::Policy policy;
   host.add_to(policy, tier);
   policy.read_only.push_back({KAGENT_ATTACKER, KAGENT_ATTACKER});
+  // A child's own /tmp must not hide it.
+  if (sandbox::has_own_root(tier)) policy.read_only.push_back({policy.read_only.front().ours, "/tmp/shown in scratch"});
   policy.calls = role == "tools" ? sandbox::Calls::tools : sandbox::Calls::server;
   policy.scratch_bytes = 32ull << 20;
   policy.tree_bytes = 1ull << 30;
