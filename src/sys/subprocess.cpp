@@ -177,7 +177,7 @@ void Process::kill() {
   if (!pidfd_ || status_) return;
   if (ends_own_tree_) {
     ::kill(pid_, SIGTERM);
-    if (wait(Clock::now() + std::chrono::seconds(2))) return;
+    if (wait(Clock::now() + std::chrono::seconds(10))) return;
   }
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);

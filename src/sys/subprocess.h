@@ -60,7 +60,7 @@ class Process {
   /// SIGINT to the process itself, once: what Ctrl-C would have told it.
   void interrupt();
 
-  /// SIGKILL to its process group, then reaps it. One that ends its own tree is first asked to, and has 2 s.
+  /// SIGKILL to its process group, then reaps it. One that ends its own tree is first asked to, and has 10 s.
   void kill();
 
  private:

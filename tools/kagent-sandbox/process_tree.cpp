@@ -96,8 +96,9 @@ void kill_below(int pid, int depth) {
   }
 }
 
+/// Does not give up: one that is still being made (a network namespace can take seconds) would live on.
 void kill_tree() {
-  for (int attempt = 0; attempt < 500; ++attempt) {
+  for (;;) {
     kill_below(::getpid(), 0);
     int status = 0;
     int ended = 0;
@@ -131,11 +132,15 @@ Result<std::optional<int>> guard(const std::function<int()>& start) {
   const int parent = ::getppid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (defends("death_with_parent")) ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // killed at once we could not take the tree along
+  // Nothing else may end this process either: where our parent's death leaves the group orphaned while
+  // kill_below() has stopped somebody in it, the kernel sends SIGHUP to all of it.
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   if (::getppid() != parent) return std::optional<int>();
   const int pid = start();
   if (pid < 0) return failed("fork");
